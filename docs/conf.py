@@ -12,6 +12,7 @@ copyright = author
 release = version = installed("truepool")
 
 extensions = [
+    "linked_tests",
     "mathml",
     "myst_nb",
     "numpydoc",

@@ -90,6 +90,18 @@ def test_a_formula_is_drawn_without_a_script():
     assert "∑" in render(r"\Bigl(\sum_i w_i\Bigr)", inline=False)
 
 
+def test_a_link_to_a_test_leads_to_the_line_on_which_it_begins(monkeypatch):
+    pytest.importorskip("sphinx", reason="the site is not built here")
+    monkeypatch.syspath_prepend(DOCS / "_extensions")
+    from linked_tests import anchors, page_of, with_anchors
+
+    source = "x = 1\n\n\n@mark\ndef test_it():\n    pass\n"
+    assert anchors(source) == {4: "test_it"}
+    lines = with_anchors(f"<div><pre>{source}</pre></div>", anchors(source)).split("\n")
+    assert lines[3] == '<span id="test_it"></span>@mark'
+    assert page_of("tests/test_site.py") == "_tests/tests/test_site"
+
+
 PAGE = (
     '<a href="other.html#here">x</a><img src="p.png"><p id="top"><a href="#top">y</a>'
 )

@@ -87,6 +87,47 @@ def test_a_test_named_after_a_claim_is_named_by_it(claim):
     assert mine <= {test.partition("::")[2] for test in claim.tests}
 
 
+SAID = r"(holds?|do(?:es)? not hold|(?:is|are) not decidable|cannot be decided)"
+NUMBERS = r"[Cc]laims? ([\d, and]*\d)"
+REFERENCES = (
+    re.compile(rf"{NUMBERS} (?:\([^)]*\) )?{SAID}\b"),
+    re.compile(rf"{SAID}() \({NUMBERS}"),
+)
+
+
+def quoted(text):
+    """Verdicts of other claims that a text states, as pairs of number and verdict.
+
+    >>> quoted("It holds (claim 7), claims 8 and 9 do not hold.")
+    [(8, 'does not hold'), (9, 'does not hold'), (7, 'holds')]
+    """
+    direct, bracketed = REFERENCES
+    found = [match.groups() for match in direct.finditer(text)]
+    found += [(m.group(3), m.group(1)) for m in bracketed.finditer(text)]
+    plain = {"hold": "holds", "do not hold": "does not hold"}
+    return [
+        (int(number), plain.get(said, said if "hold" in said else "not decidable"))
+        for numbers, said in found
+        for number in re.findall(r"\d+", numbers)
+    ]
+
+
+def test_quoted_verdicts_are_found_before_and_after_the_number():
+    text = "It holds (claim 7); claims 8 and 9 do not hold, claim 5 (x) is not decidable."  # fmt: skip
+    assert quoted(text) == [
+        (8, "does not hold"), (9, "does not hold"), (5, "not decidable"), (7, "holds"),
+    ]  # fmt: skip
+
+
+@each
+def test_a_reason_quotes_the_verdict_that_the_other_claim_has(claim):
+    for number, said in quoted(claim.reason):
+        assert said == every()[number - 1].verdict, number
+    for numbers in re.findall(NUMBERS, claim.reason):
+        others = [int(number) for number in re.findall(r"\d+", numbers)]
+        assert set(others) <= set(range(1, 212)) - {claim.number}
+
+
 def test_every_printed_table_has_a_claim_about_it():
     without = {
         label

@@ -21,60 +21,104 @@ ADAPTIVE = "Non-stationary environments (drift)"
 
 
 def test_claim_003_calibrated_agents_have_neither_that_price_nor_that_bias():
-    assert value("tab:poa", "Brier", "PoA, calibrated") < 1.1  # not 7.25
-    assert abs(value("tab:poa", "Brier", "bias, calibrated")) < 0.01  # not -0.375
+    price = ours("tab:poa", "Brier", "PoA, calibrated")
+    bias = ours("tab:poa", "Brier", "bias, calibrated")
+    assert abs(price.value - 1) < T_9 * price.error < 0.05  # not 7.25
+    assert abs(bias.value) < T_9 * bias.error < 0.01  # not -0.375
 
 
-def test_claim_006_up_to_500_labels_vcg_is_nowhere_significantly_ahead():
-    found = [
-        gap("tab:sample", (n, f"{data}/VCG"), (n, f"{data}/{rival}"))
-        for n in FEW
-        for data in DATA
-        for rival in ("Stacking-MLP", "Majority Vote")
-    ]
-    assert len(found) == 18
-    assert sum(mean > 2 * error for mean, error in found) == 0
-    assert sum(mean < 0 for mean, _ in found) > 9
+def lead(data, rival):
+    """Recall of VCG less that of a rival, the mean over three sizes, and its error."""
+    apart = np.mean(
+        [
+            repeats("tab:sample", n, f"{data}/VCG")
+            - repeats("tab:sample", n, f"{data}/{rival}")
+            for n in FEW
+        ],
+        axis=0,
+    )
+    return apart.mean(), apart.std(ddof=1) / np.sqrt(len(apart))
+
+
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("rival", ["Stacking-MLP", "Majority Vote"])
+def test_claim_006_up_to_500_labels_vcg_is_nowhere_significantly_ahead(data, rival):
+    mean, error = lead(data, rival)
+    assert mean < T_9 * error
+
+
+def test_claim_006_on_unsw_the_vote_is_significantly_ahead_of_vcg():
+    mean, error = lead("UNSW-NB15", "Majority Vote")
+    assert mean < -T_9 * error
 
 
 ATTACKS = ("const-low", "label-flip", "random-noise")
 
 
-def test_claim_007_vcg_misses_far_less_in_four_of_eighteen_attacks():
-    far = set()
-    for attack in ATTACKS:
-        for percent in range(10, 70, 10):
-            vcg, *rivals = (
-                value("tab:adversarial", (attack, percent), name)
-                for name in ("VCG", "TrimmedMean", "Median")
-            )
-            if min(rivals) > 2 * vcg:
-                far.add((attack, percent))
-    assert far == {
-        ("const-low", 40), ("const-low", 50), ("label-flip", 50), ("label-flip", 60),
-    }  # fmt: skip
+def less_than_half(place, rival):
+    """Half of what a rival misses less what VCG misses, and the error."""
+    apart = repeats("tab:adversarial", place, rival) / 2
+    apart = apart - repeats("tab:adversarial", place, "VCG")
+    return apart.mean(), apart.std(ddof=1) / np.sqrt(len(apart))
 
 
-def test_claim_007_vcg_misses_more_under_some_attacks():
-    for place in (("label-flip", 30), ("random-noise", 40)):
-        vcg = value("tab:adversarial", place, "VCG")
-        assert vcg > value("tab:adversarial", place, "TrimmedMean")
-        assert vcg > value("tab:adversarial", place, "Median")
-    assert max(repeats("tab:adversarial", ("label-flip", 30), "VCG")) > 0.9
-    assert value("tab:adversarial", ("const-low", 60), "VCG") == 1.0
+RIVALS = ("TrimmedMean", "Median")
 
 
-def test_claim_008_the_cut_by_adaptive_weights_is_within_twice_its_error():
-    for kind in ("Sudden", "Recurring"):
-        mean, error = gap("tab:drift", (kind, "static"), (kind, "adaptive"))
-        assert 0 < mean < 2 * error
+@pytest.mark.parametrize("rival", RIVALS)
+@pytest.mark.parametrize(
+    "place",
+    [("const-low", 40), ("const-low", 50), ("label-flip", 50), ("label-flip", 60)],
+)
+def test_claim_007_vcg_misses_less_than_half_where_many_agents_attack(place, rival):
+    mean, error = less_than_half(place, rival)
+    assert mean > T_9 * error
+
+
+@pytest.mark.parametrize("rival", RIVALS)
+@pytest.mark.parametrize("percent", [10, 20])
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_claim_007_vcg_misses_more_than_half_where_few_do(attack, percent, rival):
+    mean, error = less_than_half((attack, percent), rival)
+    assert mean < -T_9 * error
+
+
+def test_claim_007_nor_does_it_miss_less_at_60_per_cent_constant_low():
+    for name in ("VCG", *RIVALS):
+        assert value("tab:adversarial", ("const-low", 60), name) > 0.99
+
+
+@pytest.mark.parametrize("attack", ["const-low", "label-flip"])
+def test_claim_007_weights_learned_before_the_attack_miss_more_than_the_median(attack):
+    at = (attack, 40)
+    mean, error = gap("tab:adversarial", (at, "VCG, learned before"), (at, "Median"))
+    assert mean > T_9 * error
+
+
+@pytest.mark.parametrize("kind", ["Sudden", "Recurring"])
+def test_claims_008_084_ten_repeats_exclude_neither_the_printed_cut_nor_none(kind):
+    mean, error = gap("tab:drift", (kind, "static"), (kind, "adaptive"))
+    assert abs(mean) < T_9 * error
+    printed = 1 - cell("tab:drift", kind, "adaptive") / cell("tab:drift", kind, "static")  # fmt: skip
+    assert abs(mean - printed * value("tab:drift", kind, "static")) < T_9 * error
+
+
+@pytest.mark.parametrize("reading", ["", "@inferred"])
+@pytest.mark.parametrize("network", ["MLP (2-layer)", "MLP (4-layer)"])
+@pytest.mark.parametrize("n", [50, 100])
+def test_claim_011_vcg_does_not_miss_68_per_cent_less_than_networks(
+    n, network, reading
+):
+    label = f"tab:data_eff_fine{reading}"
+    apart = repeats(label, n, "VCG (5 agents)") - 0.32 * repeats(label, n, network)
+    assert apart.mean() > T_9 * apart.std(ddof=1) / np.sqrt(len(apart))
 
 
 def test_claim_012_the_rare_recall_of_vcg_is_above_the_vote():
     mean, error = gap(
         "tab:multiclass", ("VCG", "rare recall"), ("Majority Vote", "rare recall")
     )
-    assert mean > 4 * error
+    assert mean > T_9 * error
 
 
 def test_claim_017_the_printed_gain_at_100_labels_is_within_the_error_and_so_is_none():
@@ -82,41 +126,42 @@ def test_claim_017_the_printed_gain_at_100_labels_is_within_the_error_and_so_is_
     printed = cell("tab:sample", 100, "NSL-KDD/VCG") - cell(
         "tab:sample", 100, "NSL-KDD/Stacking-MLP"
     )
-    assert abs(mean - printed) < 2 * error
-    assert abs(mean) < 2 * error
+    assert abs(mean - printed) < T_9 * error
+    assert abs(mean) < T_9 * error
 
 
 def test_claim_062_agents_correlate_as_printed_on_two_of_three_data_sets():
     def distance(data):
-        printed = cell("tab:empirical_rho", data, "mean rho")
+        printed, spread = (cell("tab:empirical_rho", data, c) for c in ("mean rho", "std"))  # fmt: skip
         found = ours("tab:empirical_rho", data, "mean rho")
-        return abs(found.value - printed), 0.0005 + 2 * np.sqrt(2) * found.error
+        error = np.hypot(found.error, spread / np.sqrt(10))
+        return abs(found.value - printed), 0.0005 + T_9 * error
 
     for data, agrees in (("UNSW-NB15", True), ("Credit Card", True), ("NSL-KDD", False)):  # fmt: skip
         apart, allowed = distance(data)
         assert (apart <= allowed) == agrees
+    fewer = ours("tab:empirical_rho", "NSL-KDD, 47,736 rows", "mean rho")
+    assert fewer.value - T_9 * fewer.error > 0.978 + 0.0005
     for data in DATA:
         assert value("tab:empirical_rho", data, "mean rho") > 0.94
 
 
-def test_claim_070_vcg_is_never_significantly_beaten_on_nsl_kdd_and_unsw():
-    found = {}
-    for data in ("NSL-KDD", "UNSW-NB15"):
-        for rival in BASELINES:
-            mean, error = gap(
-                "tab:main_results", ("VCG", f"{data}/FN"), (rival, f"{data}/FN")
-            )
-            found[data, rival] = mean / error
-    assert max(found.values()) < T_9
-    assert max(found, key=found.get) == ("UNSW-NB15", "Stacking-LR")
+@pytest.mark.parametrize("data", ["NSL-KDD", "UNSW-NB15", "NSL-KDD, 47,736 rows"])
+@pytest.mark.parametrize("rival", BASELINES)
+def test_claim_070_vcg_is_never_significantly_beaten_on_nsl_kdd_and_unsw(data, rival):
+    column = f"{data}/FN"
+    mean, error = gap("tab:main_results", ("VCG", column), (rival, column))
+    assert mean < T_9 * error
+    # The power of it: a rival that misses a seventh less would have been found.
+    assert T_9 * error < value("tab:main_results", "VCG", column) / 7
 
 
-def test_claim_072_on_credit_card_neither_the_vote_nor_one_agent_beats_vcg():
-    for rival in ("Majority Vote", "Best Individual"):
-        mean, _ = gap(
-            "tab:main_results", (rival, "Credit Card/FN"), ("VCG", "Credit Card/FN")
-        )
-        assert mean > 0  # the rival misses more
+@pytest.mark.parametrize("rival", ["Majority Vote", "Best Individual"])
+def test_claim_072_on_credit_card_no_difference_to_vcg_is_significant(rival):
+    column = "Credit Card/FN"
+    mean, error = gap("tab:main_results", (rival, column), ("VCG", column))
+    assert abs(mean) < T_9 * error
+    assert T_9 * error > 0.006  # the printed leads, 0.008 and 0.006, are as small
 
 
 def test_claim_073_every_mechanism_has_a_recall_above_0_95_in_our_run():
@@ -127,72 +172,91 @@ def test_claim_073_every_mechanism_has_a_recall_above_0_95_in_our_run():
 
 def test_claim_074_half_of_the_labels_flipped_turn_the_median_and_not_vcg():
     at = ("label-flip", 50)
-    assert value("tab:adversarial", at, "VCG") < 0.016
-    for rival in ("TrimmedMean", "Median"):
+    vcg = ours("tab:adversarial", at, "VCG")
+    assert vcg.value + T_9 * vcg.error < 0.016
+    for rival in RIVALS:
         found = ours("tab:adversarial", at, rival)
-        assert found.value + 2 * found.error > 0.4
-        assert found.value > 20 * value("tab:adversarial", at, "VCG")
+        assert found.value + T_9 * found.error > 0.4  # not excluded
+        mean, error = gap("tab:adversarial", (at, rival), (at, "VCG"))
+        assert mean - T_9 * error > 5 * vcg.value
 
 
 def test_claim_075_calibrated_agents_paid_by_brier_miss_as_much_as_truthful_ones():
-    played = value("tab:poa", "Brier", "equilibrium FN, calibrated")
-    truthful = value("tab:poa", "Brier", "truthful FN, calibrated")
-    assert played / truthful < 1.1  # not 0.203 / 0.028
+    mean, error = gap(
+        "tab:poa",
+        ("Brier", "equilibrium FN, calibrated"),
+        ("Brier", "truthful FN, calibrated"),
+    )
+    assert abs(mean) < T_9 * error < 0.02  # not 0.203 - 0.028
 
 
 def test_claim_076_agents_paid_by_the_log_score_miss_no_more_than_truthful_ones():
     for rho in RHOS:
-        assert value("tab:corr_poa", "LogScore, calibrated", f"rho={rho}") < 1.01
+        price = ours("tab:corr_poa", "LogScore, calibrated", f"rho={rho}")
+        assert price.value - T_9 * price.error < 1
+        assert price.value + T_9 * price.error < 1.1
 
 
 def test_claim_077_played_out_the_price_of_vcg_is_far_below_1():
     for view in ("full", "partial", "none"):
-        assert value("tab:observability_basic", "VCG, calibrated", view) < 0.1
+        price = ours("tab:observability_basic", "VCG, calibrated", view)
+        assert price.value + T_9 * price.error < 0.5
 
 
 def test_claim_078_after_20_rounds_the_price_of_vcg_is_not_6_to_9():
     for rho in RHOS:
-        assert value("tab:corr_poa", "VCG, calibrated", f"rho={rho}") < 0.1
+        price = ours("tab:corr_poa", "VCG, calibrated", f"rho={rho}")
+        assert price.value + T_9 * price.error < 0.5
 
 
-def test_claim_079_on_unsw_stacking_is_ahead_at_every_size():
-    for n in (100, 200, 500, 1000, 2000):
-        mean, _ = gap("tab:sample", (n, "UNSW-NB15/VCG"), (n, "UNSW-NB15/Stacking-MLP"))
-        assert mean < 0
-
-
-def test_claim_080_with_many_rows_networks_miss_as_much_as_vcg():
-    for network in ("MLP aggregator", "DeepSets", "Attention"):
-        mean, error = gap("tab:neural_comp", ("VCG", "FN"), (network, "FN"))
-        assert abs(mean) < 0.001
-        assert (abs(mean) > T_9 * error) == (network == "MLP aggregator")
-
-
-def test_claim_081_vcg_has_the_highest_mean_in_f1_macro_and_rare_recall():
-    for column in ("F1-macro", "rare recall"):
-        means = {
-            name: value("tab:multiclass", name, column)
-            for name in ("Majority Vote", "Weighted Avg", "VCG", "Brier", "Externality")
-        }
-        assert max(means, key=means.get) == "VCG"
-
-
-def test_claim_083_summed_log_odds_are_worse_calibrated_on_the_made_task():
-    simple, summed = (
-        value("tab:calibration", name, "ECE")
-        for name in ("Simple average", "Bayesian log-odds")
+def test_claim_079_on_unsw_vcg_is_ahead_of_stacking_at_no_size():
+    for n in (200, 500, 1000, 2000):
+        mean, error = gap("tab:sample", (n, "UNSW-NB15/VCG"), (n, "UNSW-NB15/Stacking-MLP"))  # fmt: skip
+        assert mean < T_9 * error
+    # With most rows the printed lead of 0.009 is excluded, were its error ours too.
+    printed = cell("tab:sample", 2000, "UNSW-NB15/VCG") - cell(
+        "tab:sample", 2000, "UNSW-NB15/Stacking-MLP"
     )
-    assert summed > simple + 0.01
-    for data in ("NSL-KDD", "UNSW-NB15"):  # and better on real data, averaged
-        assert value("tab:ece_binary", "Log-Odds", data) < value(
-            "tab:ece_binary", "Mean", data
-        )
+    assert mean + T_9 * np.sqrt(2) * error < printed
 
 
-def test_claim_085_regret_over_the_root_grows_tenfold_further():
-    grown = [value("tab:regret_main", T, "regret/sqrt(T)") for T in (100, 500, 1000, 10_000)]  # fmt: skip
-    assert grown == sorted(grown)
-    assert grown[-1] > 2.5 * grown[-2]
+@pytest.mark.parametrize("network", ["MLP aggregator", "DeepSets", "Attention"])
+def test_claim_080_with_many_rows_no_network_misses_more_than_vcg(network):
+    mean, error = gap("tab:neural_comp", (network, "FN"), ("VCG", "FN"))
+    assert mean < T_9 * error
+    # The power of it: more than a tenth above VCG is excluded.
+    assert mean + T_9 * error < 0.1 * value("tab:neural_comp", "VCG", "FN")
+
+
+@pytest.mark.parametrize("column", ["F1-macro", "rare recall"])
+def test_claim_081_vcg_leads_the_vote_clearly_and_brier_weights_not(column):
+    def ahead(rival):
+        mean, error = gap("tab:multiclass", ("VCG", column), (rival, column))
+        return mean / error
+
+    assert ahead("Majority Vote") > T_9
+    assert ahead("Weighted Avg") > T_9
+    assert abs(ahead("Brier")) < T_9
+    assert ahead("Externality") > -T_9  # 2.1 standard errors in F1-macro, 3.5 in recall
+
+
+def test_claim_083_which_average_is_better_calibrated_depends_on_the_data():
+    mean, error = gap(
+        "tab:calibration", ("Bayesian log-odds", "ECE"), ("Simple average", "ECE")
+    )
+    assert mean > T_9 * error  # summed evidence is worse on the twelve made classes
+    for data, sign in (("NSL-KDD", -1), ("UNSW-NB15", -1), ("Credit Card", 1)):
+        mean, error = gap("tab:ece_binary", ("Log-Odds", data), ("Mean", data))
+        assert sign * mean > T_9 * error
+
+
+def test_claim_085_regret_over_the_root_grows_from_each_horizon_to_the_next():
+    found = [ours("tab:regret_main", T, "regret/sqrt(T)") for T in (100, 500, 1000, 10_000)]  # fmt: skip
+    for first, second in ((0, 1), (1, 3), (2, 3)):
+        apart = found[second].value - found[first].value
+        assert apart > T_9 * np.hypot(found[first].error, found[second].error)
+    each = ours("tab:regret_main", 100, "regret/T")
+    assert each.value - T_9 * each.error > 0.1  # not below 0.1 either
 
 
 @pytest.mark.parametrize(
@@ -207,15 +271,6 @@ def test_claims_104_105_107_vcg_costs_least_in_no_repeat(claim, regime):
     found = ours("tab:when_vcg", regime, "recommendation").values
     assert len(found) == 10
     assert "VCG" not in found
-
-
-def test_claim_086_vcg_costs_least_in_none_of_three_of_its_regimes():
-    for regime in (
-        "Strategic / adversarial agents (multi-vendor, federated)",
-        "Data-sparse (n_train <= 500)",
-        "Moderate class imbalance (1% to 5%)",
-    ):
-        assert "VCG" not in ours("tab:when_vcg", regime, "recommendation").values
 
 
 def test_claim_106_adaptive_weights_lead_in_half_of_the_repeats():
@@ -237,12 +292,14 @@ def test_claims_108_109_neither_one_agent_nor_the_vote_costs_least(claim, regime
 
 def test_claim_091_the_two_rarest_classes_are_hardly_ever_found():
     for method in ("Majority Vote", "Weighted Avg", "VCG", "Brier", "Externality"):
-        assert value("tab:perclass", "Heartbleed", method) == 0
-        assert value("tab:perclass", "Infiltration", method) < 0.05
+        for name in ("Heartbleed", "Infiltration"):
+            found = ours("tab:perclass", name, method)
+            assert found.value + T_9 * found.error < 0.05
 
 
 def test_claim_082_one_of_the_two_rarest_classes_is_found_at_times():
-    assert max(repeats("tab:perclass", "Infiltration", "VCG")) > 0
+    found = ours("tab:perclass", "Infiltration", "VCG")
+    assert found.value > T_9 * found.error
 
 
 def test_claim_141_no_shift_pays_brier_agents_and_their_price_is_one():

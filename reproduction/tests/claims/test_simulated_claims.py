@@ -1,5 +1,7 @@
 """Claims that a small simulation or a closed form decides."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from dataset_requirements import needs
@@ -10,22 +12,53 @@ from truepool.agents import feature_silos
 from truepool.datasets import example, synthetic
 from truepool.games import draw_beliefs, incentives, theory
 
+RHO = 0.2
+"""Least correlation of the models of claim 33."""
 
-def test_claim_033_models_trained_apart_on_shared_data_have_no_common_bias():
+
+def common_biases(learner, seed, rows=1000):
+    """Bias of the mean of five models, on the same rows and on rows of their own.
+
+    Each block of rows is tested on in turn, so that the luck of the blocks cancels.
+    """
     from sklearn.datasets import make_classification
-    from sklearn.linear_model import LinearRegression
 
     X, y = make_classification(
-        20_000, 20, n_informative=10, weights=[0.7], flip_y=0.0, random_state=0
+        6 * rows, 20, n_informative=10, weights=[0.7], flip_y=0.0, random_state=seed
     )
-    reports = []
-    for silo in feature_silos(20, 5, 0.6):  # least squares is the Brier score
-        model = LinearRegression().fit(X[:10_000, silo], y[:10_000])
-        reports.append(model.predict(X[10_000:, silo]))
-    pooled = np.mean(reports, axis=0)
-    error = np.std(pooled - y[10_000:]) / np.sqrt(10_000)
-    assert np.corrcoef(reports)[0, 1] > 0.3  # beliefs are positively correlated
-    assert abs(pooled.mean() - y[10_000:].mean()) < 3 * error
+    blocks = np.arange(6 * rows).reshape(6, rows)
+    found = []
+    for k, test in enumerate(blocks):
+        own = np.roll(blocks, -k - 1, axis=0)[:5]
+        for trained in (own[[0] * 5], own):
+            reports = [
+                learner.fit(X[np.ix_(train, silo)], y[train]).predict(
+                    X[np.ix_(test, silo)]
+                )
+                for train, silo in zip(trained, feature_silos(20, 5, 0.6), strict=True)
+            ]
+            assert np.corrcoef(reports)[np.triu_indices(5, 1)].mean() > RHO
+            found.append(np.mean(reports) - y[test].mean())
+    return np.mean(np.reshape(found, (6, 2)), axis=0)
+
+
+@pytest.mark.parametrize("kind", ["linear", "tree"])
+def test_claim_033_training_on_shared_rows_adds_no_bias_and_the_formula_is_far(kind):
+    from sklearn.linear_model import LinearRegression
+    from sklearn.tree import DecisionTreeRegressor
+
+    # Least squares is the Brier score.
+    learner = LinearRegression() if kind == "linear" else DecisionTreeRegressor(max_depth=5, random_state=0)  # fmt: skip
+    biases = np.array([common_biases(learner, seed) for seed in range(10)])
+    shared = biases[:, 0]
+    printed = theory.paper_delta_general(5, RHO, 0.3)  # it grows with the correlation
+    # A model does not know whose rows the others have, so overlap can add nothing on
+    # average; the bound says what ten data sets would have shown.
+    for bias, share in ((shared - biases[:, 1], 1 / 4), (shared, 1 / 2)):
+        error = bias.std(ddof=1) / np.sqrt(10)
+        assert abs(bias.mean()) + 2.262 * error < share * printed
+    if kind == "tree":  # a tree is low by itself, wherever its rows are from
+        assert shared.mean() < -2.262 * error
 
 
 def test_claim_046_a_common_shift_of_reports_is_a_shift_of_the_threshold():
@@ -51,17 +84,81 @@ def test_claim_052_the_factor_is_no_intraclass_correlation():
     assert factor == pytest.approx(2 / 3)
 
 
+def late_hedge_regret(T, delay, seed):
+    """Regret to the best agent, linear loss; who is right changes faster than is known."""
+    rng = np.random.default_rng(seed)
+    right = np.repeat(rng.integers(0, 2, T // (delay + 1) + 1), delay + 1)[:T]
+    losses = np.stack([1.0 - right, right], axis=1)
+    known = np.vstack([np.zeros((delay + 1, 2)), losses.cumsum(axis=0)])[:T]
+    weights = np.exp(-np.sqrt(np.log(2) / T) * (known - known.min(axis=1, keepdims=True)))  # fmt: skip
+    weights /= weights.sum(axis=1, keepdims=True)
+    return (weights * losses).sum() - losses.sum(axis=0).min()
+
+
+def test_claim_041_a_delay_of_the_root_of_t_costs_more_than_the_root_of_t():
+    def over_root(T, delay):
+        found = [late_hedge_regret(T, delay, seed) for seed in range(20)]
+        scale = np.sqrt(T)
+        return np.mean(found) / scale, np.std(found, ddof=1) / np.sqrt(20) / scale
+
+    # T^(1/4) is 2.2 times as large for 25 times as many cases.
+    (few, few_error), (many, many_error) = (
+        over_root(10**4, 100),
+        over_root(250_000, 500),
+    )
+    assert many - few > 3 * np.hypot(few_error, many_error)
+    assert few - 2 * few_error > 2 * np.sqrt(np.log(2))  # above the bound of thm:regret
+    assert many < 2 * np.sqrt(501 * np.log(2))  # and below the cited one
+    # A delay that stays the same keeps the rate.
+    (few, few_error), (many, many_error) = over_root(10**4, 10), over_root(250_000, 10)
+    assert abs(many - few) < 3 * np.hypot(few_error, many_error)
+    assert max(few, many) < 2 * np.sqrt(11 * np.log(2))
+
+
 def test_claim_051_only_n_times_the_formula_has_a_limit_above_zero():
     for mean in (0.1, 0.3):
         total = 10**6 * theory.paper_delta_general(10**6, 0.5, mean)
         assert total == pytest.approx((1 - 2 * mean) / 2, rel=1e-3)
 
 
-def test_claim_101_weights_sum_to_one_and_the_best_agent_gains():
-    trace = replay("marginal", synthetic(2000, 0))
-    assert_allclose(np.asarray(trace.weights).sum(axis=1), 1.0, atol=1e-9)
-    assert np.argmax(trace.weights[-1]) == 0  # the agent of the highest skill
-    assert trace.weights[-1][0] > 0.2
+@pytest.mark.parametrize(("features", "printed"), [(41, False), (38, True)])
+def test_claim_060_every_way_to_draw_the_silos_gives_the_same_overlap(
+    features, printed
+):
+    size = int(np.ceil(0.6 * features))
+
+    def shuffled(rng):
+        order = np.arange(features)
+        rng.shuffle(order)
+        return order[:size]
+
+    for draw in (
+        lambda rng: rng.choice(features, size, replace=False),
+        lambda rng: rng.permutation(features)[:size],
+        shuffled,
+    ):
+        rng = np.random.RandomState(42)
+        silos = [set(draw(rng)) for _ in range(5)]
+        shared = [len(a & b) / len(a | b) for a, b in combinations(silos, 2)]
+        assert (round(np.mean(shared), 2) == 0.43) == printed
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_claim_101_weights_sum_to_one_and_follow_the_summed_contributions(seed):
+    panel = synthetic(500, seed, correlation=0.5)
+    trace = replay("marginal", panel, rate=0.05)
+    weights = np.asarray(trace.weights)
+    assert_allclose(weights.sum(axis=1), 1.0, atol=1e-9)
+    total = np.zeros(panel.reports.shape[1])
+    for w, m, y in zip(weights, panel.reports, panel.outcomes, strict=False):
+        for i in range(len(m)):
+            others = np.delete(w, i)
+            without = others @ np.delete(m, i) / others.sum()
+            total[i] += (without - y) ** 2 - (w @ m - y) ** 2
+    grown = np.log(weights[-1]) - np.log(weights[-1]).mean()
+    assert_allclose(grown, 0.05 * (total - total.mean()), atol=1e-8)
+    best, worst = np.argmax(total), np.argmin(total)
+    assert weights[-1][best] > 1 / len(total) > weights[-1][worst]
 
 
 def test_claim_102_the_short_form_of_leaving_one_out_is_exact_below_weight_one():
@@ -101,6 +198,28 @@ def test_claim_015_the_mean_of_logits_is_naive_bayes_up_to_the_prior_and_a_facto
 
     pooled = LogOdds().fit_panel(panel).combine(panel.values)[0, 0]
     assert pooled == pytest.approx(averaged)
+
+
+@pytest.mark.slow
+def test_claims_008_084_in_fifty_drifts_of_ours_a_sudden_one_is_cut_clearly():
+    from truepool.core.engine import Cell
+    from truepool_paper.experiments.drift import Drift
+
+    missed = []
+    for repeat in range(100, 150):
+        rows = Drift.measure(Cell("drift", (), repeat))
+        found = {(r["key"][0], r["column"]): r["value"] for r in rows if r["table"] == "tab:drift"}  # fmt: skip
+        missed.append(found)
+
+    def cut(kind):
+        apart = [one[kind, "static"] - one[kind, "adaptive"] for one in missed]
+        return np.mean(apart), np.std(apart, ddof=1) / np.sqrt(50)
+
+    mean, error = cut("Sudden")
+    assert mean > 2.01 * error  # Student's t, 49 degrees of freedom
+    for kind in ("Recurring", "Gradual"):
+        mean, error = cut(kind)
+        assert abs(mean) < 2.01 * error
 
 
 @pytest.mark.slow

@@ -13,6 +13,10 @@ RULES = (
     "- A claim about a size is judged by its direction where the paper does not "
     "describe its data; the size that we find is in the reason.",
     "- A claim of several parts holds if all of them do.",
+    "- A claim that says whenever, always, consistently or both does not hold if one "
+    "case is against it; the reason says which part is right.",
+    "- What follows ± is a standard error, of the paired difference where methods are "
+    "compared.",
 )
 
 
