@@ -39,3 +39,20 @@ def test_leave_one_out_against_pooling_again(ratio):
             ((without - y) ** 2).mean() - base
 
     ratio(lambda: credit.leave_one_out(panel), again, at_most=0.05)
+
+
+def test_credit_of_four_times_the_agents_takes_less_than_eight_times_as_long(record):
+    few, many = panel_of(2000, 200), panel_of(2000, 800)
+
+    def fastest(panel):
+        times = []
+        for _ in range(25):
+            start = time.perf_counter()
+            credit.leave_one_out(panel)
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    fastest(few)  # compile, and touch the memory
+    found = fastest(many) / fastest(few)
+    record("credit of 800 agents against 200", found, at_most=8)
+    assert found < 8  # linear is 4, quadratic 16
