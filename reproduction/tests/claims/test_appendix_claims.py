@@ -27,7 +27,7 @@ def test_claim_109_one_agent_misses_more_frauds_than_stacking_and_brier():
         assert above("tab:main_results", ("Best Individual", fraud), (pool, fraud))
 
 
-def test_claims_143_188_printed_vcg_has_the_weights_of_a_nearly_equal_pool():
+def test_claims_143_188_printed_vcg_equals_externality():
     for name in ("accuracy", "F1-macro", "rare recall", "ECE"):
         assert cell("tab:cicids2017", "VCG", name) == cell(
             "tab:cicids2017", "Externality", name
@@ -84,6 +84,13 @@ def test_claim_151_with_1_000_rows_they_are_within_two_points():
         for network in NETWORKS:
             low, high = interval(label, (1000, "VCG (5 agents)"), (1000, network))
             assert -0.02 < low < high < 0.02
+
+
+def test_claim_154_the_gap_to_the_median_is_found_on_the_inferred_task_only():
+    for k in ("k=1", "k=3"):
+        median, vcg = ("Median", k), ("VCG", k)
+        assert above("tab:adversarial_basic@inferred", median, vcg)
+        assert covers(interval("tab:adversarial_basic", median, vcg), 0)
 
 
 def test_claim_155_constant_low_is_the_worst_attack_at_60_per_cent_in_our_run():

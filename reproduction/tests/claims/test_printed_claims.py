@@ -88,6 +88,7 @@ def test_claim_163_printed_reductions_are_as_the_text_says():
 def test_claim_166_fifty_rows_of_credit_card_hold_half_a_fraud():
     share = 492 / 50_000
     assert 50 * share == pytest.approx(0.5, abs=0.01)
+    assert (1 - share) ** 50 == pytest.approx(0.61, abs=0.005)  # draws without a fraud
 
 
 def test_claim_169_the_largest_printed_gain_is_elsewhere_than_the_text_says():
