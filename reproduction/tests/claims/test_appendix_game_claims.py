@@ -63,6 +63,12 @@ def test_claim_156_what_blindness_does_to_vcg_depends_on_the_beliefs():
     assert above(label, (calibrated, "full"), (calibrated, "none"))
 
 
+def test_claim_158_the_price_of_brier_depends_on_tau_with_either_beliefs():
+    calibrated, shifted = "PoA, calibrated", "PoA"
+    assert above("tab:threshold", (0.5, calibrated), (0.1, calibrated))
+    assert above("tab:threshold", (0.5, shifted), (0.9, shifted))
+
+
 MEANS = ("(0.3, 0.3)", "(0.5, 0.5)", "(0.7, 0.7)")
 
 

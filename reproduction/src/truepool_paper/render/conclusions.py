@@ -13,7 +13,6 @@ RULES = (
     "- A claim about a size is judged by its direction where the paper does not "
     "describe its data; the size that we find is in the reason.",
     "- A claim of several parts holds if all of them do.",
-    "- Numbers with ± are a mean and its standard error over repeats.",
 )
 
 
