@@ -28,6 +28,13 @@ def test_claim_141_no_beliefs_have_both_no_violation_and_that_price():
     assert value("tab:ic_verify", "Brier, offset +0.36", "violations (%)") > 95
 
 
+def test_claim_144_a_pool_that_cannot_tell_agents_apart_pays_none():
+    key = "NSL-KDD, costs: DeepSets"
+    gain = repeats("tab:neural_comp@misreports", key, "gain, relearned")
+    assert interval_of(gain)[0] <= 0
+    assert interval_of(gain)[1] < 0.05  # the others pay 0.16 to 0.31
+
+
 def test_claim_147_the_price_of_brier_is_flat_for_calibrated_agents_and_falls_for_others():
     flat = interval(
         "tab:corr_poa",
