@@ -29,3 +29,8 @@ def unlike(values):
     """No two are the same number rounded differently: they are 5 % apart or more."""
     ordered = sorted(abs(value) for value in values)
     return all(b - a > 0.05 * b for a, b in pairwise(ordered))
+
+
+def printed_gap(label, one, other):
+    """Difference of two printed cells."""
+    return cell(label, *one) - cell(label, *other)

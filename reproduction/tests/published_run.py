@@ -5,6 +5,7 @@ from math import sqrt
 from pathlib import Path
 
 import numpy as np
+from scipy.stats import t
 
 from truepool_paper.archive import from_jsonl
 
@@ -35,3 +36,23 @@ def gap(label, one, other):
     """Mean difference of two cells over the repeats, and its standard error."""
     apart = repeats(label, *one) - repeats(label, *other)
     return apart.mean(), apart.std(ddof=1) / sqrt(len(apart))
+
+
+def interval_of(values):
+    """95 % interval of a mean over the repeats (Student)."""
+    half = t.ppf(0.975, len(values) - 1) * np.std(values, ddof=1) / sqrt(len(values))
+    return np.mean(values) - half, np.mean(values) + half
+
+
+def interval(label, one, other):
+    """95 % interval of the mean difference of two cells over the same repeats."""
+    return interval_of(repeats(label, *one) - repeats(label, *other))
+
+
+def above(label, one, other):
+    """Whether one cell is significantly above another."""
+    return interval(label, one, other)[0] > 0
+
+
+def covers(bounds, number):
+    return bounds[0] <= number <= bounds[1]

@@ -48,7 +48,8 @@ def test_claim_205_pooling_is_a_negligible_share_of_a_process_per_call():
 
 def test_claim_206_grpc_gains_more_than_50_times_over_sessions():
     batch = 1000 * CASES / here(SUMMARY, "scikit-learn, gRPC", "throughput, 500 per call")  # fmt: skip
-    assert per_case(f"{PER_CALL}, SSH") > 50 * batch  # a session for one case only
+    # SSH over loopback, and a session for one case only: the ratio is conservative.
+    assert per_case(f"{PER_CALL}, SSH") > 50 * batch
 
 
 def test_claim_208_connections_that_stay_open_are_what_gains():
@@ -74,6 +75,7 @@ def test_claim_209_onnx_gains_less_than_10_times_for_most_and_changes_nothing():
 
 
 def test_claim_210_delay_and_loss_change_no_prediction():
+    assert 3 / (len(IMPAIRED) * (50 + CASES)) < 0.001  # 95 % limit where none is wrong
     for name in IMPAIRED:
         assert here(SUMMARY, name, "wrong predictions") == 0
         assert here(SUMMARY, name, "predictions") == 50 + CASES
