@@ -16,7 +16,8 @@ from command import EXAMPLE_NOTE
 from panels import random_panel
 from pyarrow import csv
 
-from truepool import cli, learners
+from truepool import learners
+from truepool.cli import verbs
 from truepool.core import kernels
 from truepool.data.tables import write_table
 
@@ -480,7 +481,7 @@ def test_an_interrupted_question_ends_the_command(truepool, monkeypatch):
     def stop(**settings):
         raise typer.Abort
 
-    monkeypatch.setattr(cli, "app", stop)
+    monkeypatch.setattr(verbs, "app", stop)
     assert truepool("demo") == (2, "", "error: stopped\n")
 
 

@@ -187,8 +187,8 @@ def test_new_cases_written_otherwise_are_refused_with_the_cure(
 @pytest.mark.parametrize(
     ("cells", "sentence"),
     [
-        ("0,5;1", "column 'b' has '0,5' in row {}. Pass --decimal ,."),
-        ("5%;1", "column 'b' has '5%' in row {}. Pass --percent."),
+        ("0,5;1", "column 'b' has '0,5' in line {} of the file. Pass --decimal ,."),
+        ("5%;1", "column 'b' has '5%' in line {} of the file. Pass --percent."),
         ("0.5;1,5", "the cost of a case must be a number; column 'cost' has '1,5' in"),
     ],
 )
@@ -206,7 +206,7 @@ def test_a_cell_that_is_written_otherwise_is_named_with_row_and_cure(
     )  # fmt: skip
     code, out, err = truepool("score", "t.pool", "new.csv", "-o", "out.csv")
     assert (code, out) == (2, "")
-    assert sentence.format(late) in err
+    assert sentence.format(late + 2) in err
     assert not Path("out.csv").exists()
 
 

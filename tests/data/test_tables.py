@@ -108,7 +108,7 @@ def test_booleans_and_whole_numbers_are_reports_too():
         ("ada,bob,y\n", SourceError, "at least one row"),
         ("ada,bob,outcome\n.9,.6,1\n", OutcomeError, "no 'outcomes' .did you mean 'outcome'"),
         ("ada,ada,outcomes\n.9,.6,1\n.2,.1,0\n", AgentError, "got 'ada' more than once"),
-        ("ada,bob,outcomes\n.9,.6x,1\n.2,.1,0\n", ReportError, "'bob' has '.6x' in zero-based row 0"),
+        ("ada,bob,outcomes\n.9,.6x,1\n.2,.1,0\n", ReportError, "'bob' has '.6x' in line 2 of the file"),
         ("ada,bob,outcomes\n90,60,1\n20,10,0\n", ReportError, "percentages"),
         ("ada,bob,outcomes\n.9,.6,yes\n.2,.1,no\n", OutcomeError, "of, 'no' or 'yes'.*--positive yes"),
         ("ada,bob,outcomes\n.9,.6,\n.2,.1,\n", OutcomeError, "'outcomes' is empty in all 2 rows"),
