@@ -6,7 +6,7 @@ written to the folder (46 bytes per row, and 8 for the result) and removed after
 Reading by pyarrow (as it does by default, and one row group after another, which is
 faster for large files), `truepool score` with a linear pool and `truepool fit --pool
 vcg` take turns in one process, which prints the least wall time and processor time of
-each; starting the command is not counted, but measured apart (`start`: scoring one row).
+each. Starting the command is not counted, but measured apart (`start`).
 The memory of each is the peak of a process of its own.
 """
 
