@@ -46,13 +46,17 @@ def test_two_nodes_give_the_bits_of_one_machine_and_may_lose_one(
     fits = [("fit", "set", "--pool", pool, "-o") for pool in ("vcg", "convex")]
     score = ("score", "vcg.pool", "set", "--explore", "5%", "-o")
     few = ("score", "vcg.pool", "set/month=0", "--explore", "5%", "-o")
-    notes = ""
+    here, notes = [], ""
+    for words in (compare, audit):
+        code, out, note = truepool(*words)
+        here.append(out)
+        notes += note
+        assert code == 0
     for words in fits:
         code, _, note = truepool(*words, f"{words[3]}.pool")
         notes += note
         assert code == 0
     scored = truepool(*score, "one")[1]
-    here = [truepool(*words)[1] for words in (compare, audit)]
     at_death = []
     with two_nodes() as nodes:
 
