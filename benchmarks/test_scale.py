@@ -1,7 +1,7 @@
 """Tables larger than memory, against merely reading them in the same run.
 
 ``TRUEPOOL_SCALE_ROWS=100000000 make bench`` takes 6 GB of disk in ``TMPDIR``; by
-default there are two million rows.
+default there are ten million rows (0.6 GB).
 """
 
 import json
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-ROWS = int(os.environ.get("TRUEPOOL_SCALE_ROWS", "2000000"))
+ROWS = int(os.environ.get("TRUEPOOL_SCALE_ROWS", "10000000"))
 SCRIPT = Path(__file__).parents[1] / "scripts" / "measure_scale.py"
 
 
@@ -22,8 +22,8 @@ def found(tmp_path_factory):
     words = [sys.executable, SCRIPT, folder, str(ROWS)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     times = json.loads(done.stdout)
-    # The faster one: reading all columns is never faster but by chance.
-    times["read"] = min(times["read"], times["read all"])
+    # The faster one: which of them that is depends on the size of the file.
+    times["read"] = min(times["read"], times["read by group"])
     return times
 
 

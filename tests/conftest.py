@@ -17,6 +17,7 @@ FULL_AUTO = {
     "test_a_draw_that_is_measured_again_has_the_loss_of_its_row[diabetes-40]",
     "test_a_draw_that_is_measured_again_has_the_loss_of_its_row[wine-K3]",
     "test_examples.py",
+    "test_ray_nodes.py",
 }
 """Files and tests of `auto` itself, and of commands whose output the docs show. For all others
 it combines four pools: fitted in folds within folds, they take most of the time of an audit."""

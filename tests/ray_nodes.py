@@ -26,7 +26,7 @@ ENTER = ("--user", "--net", "--preserve-credentials")
 RAY = (sys.executable, "-m", "ray.scripts.scripts", "start", "--block")
 PATIENCE, START = 300.0, 90.0
 DRIVER = """
-import io, json, sys, time
+import io, json, pathlib, sys, time
 from contextlib import redirect_stdout
 import ray
 from truepool.cli import main
@@ -36,9 +36,10 @@ while sum(node["Alive"] for node in ray.nodes()) < 2:
 at = ray.remote(scheduling_strategy="SPREAD")(
     lambda n: time.sleep(0.5) or ray.util.get_node_ip_address()
 )
-printed = [sorted(set(ray.get([at.remote(n) for n in range(4)])))]
+printed, peaks = [sorted(set(ray.get([at.remote(n) for n in range(4)])))], []
 for words in json.loads(sys.argv[2]):
     sys.argv[1:] = words
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
     with redirect_stdout(io.StringIO()) as out:
         try:
             main()
@@ -46,8 +47,10 @@ for words in json.loads(sys.argv[2]):
             if stop.code:
                 raise
     printed.append(out.getvalue())
+    status = pathlib.Path("/proc/self/status").read_text()
+    peaks.append(int(status.partition("VmHWM:")[2].split()[0]) * 1024)
 ray.shutdown()
-print(json.dumps(printed))
+print(json.dumps([printed, peaks]))
 """
 
 
@@ -196,7 +199,7 @@ class Nodes:
     def run(self, *commands, during=lambda: None):
         """Run commands at the head, in one process: what they printed.
 
-        Another process would take seconds for its workers to import the library.
+        ``peaks`` then holds the most memory, in bytes, that each took there. Another process would take seconds for its workers to import the library.
         """
         words = json.dumps([[str(word) for word in command] for command in commands])
         command = [*self.at(self.head), sys.executable, "-c", DRIVER, ADDRESS, words]
@@ -207,7 +210,8 @@ class Nodes:
             during()
             out, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, err
-        return json.loads(out.splitlines()[-1]), err
+        printed, self.peaks = json.loads(out.splitlines()[-1])
+        return printed, err
 
 
 @contextmanager

@@ -5,9 +5,11 @@ import pytest
 from numpy.testing import assert_allclose
 from panels import random_panel
 from sklearn.model_selection import RepeatedStratifiedKFold
+from threadpoolctl import threadpool_limits
 
 from truepool import compare, pools
 from truepool.comparison import ratio_interval
+from truepool.core.engine import Processes
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -205,3 +207,20 @@ def test_impossible_intervals_are_refused_before_any_pool_is_fitted(settings):
 
     with pytest.raises(SettingError):
         compare(random_panel(1), pools=FEW, progress=progress, **settings)
+
+
+def test_no_engine_changes_a_bit_of_a_comparison():
+    panel = random_panel(3, cases=200)
+    pools = ["vcg", "platt", "convex", "shrunk", "stacked-lr"]
+    here = repr(compare(panel, pools=pools).rows)
+    with Processes(2) as engine:
+        assert repr(compare(panel, pools=pools, engine=engine).rows) == here
+
+
+def test_the_number_of_blas_threads_changes_no_bit_of_a_comparison():
+    panel = random_panel(4, cases=3_000)
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, "blas"):
+            found.append(repr(compare(panel, pools=["convex", "platt"]).rows))
+    assert found[0] == found[1]

@@ -12,9 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from panels import panels, random_panel
+from threadpoolctl import threadpool_limits
 
 import truepool as tp
 from truepool.audits import Audit, audit
+from truepool.core.engine import Processes
 from truepool.core.errors import CostError, OutcomeError, SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -336,3 +338,12 @@ def test_an_audit_and_a_comparison_need_two_classes():
     with pytest.raises(OutcomeError, match="a comparison needs cases of at least two"):
         tp.compare(panel)
     assert len(tp.replay("gradient", panel).pooled) == 4
+
+
+def test_neither_an_engine_nor_threads_change_a_bit_of_an_audit():
+    panel = sound(1)
+    here = audit(panel, **QUICK, pool="vcg").to_dict()
+    with Processes(2) as engine:
+        assert audit(panel, **QUICK, pool="vcg", engine=engine).to_dict() == here
+    with threadpool_limits(1, "blas"):
+        assert audit(panel, **QUICK, pool="vcg").to_dict() == here

@@ -10,7 +10,7 @@ from panels import random_panel
 from pyarrow import parquet
 
 import truepool as tp
-from truepool.data.tables import row_sample
+from truepool.data.tables import part_reader, row_sample
 
 PANEL = random_panel(1, cases=240, silent=0.1)
 AGENTS = ("ada", "bob", "cy", "di")
@@ -88,6 +88,62 @@ def test_the_weights_of_the_cases_are_mentioned(place, truepool, small_memory):
     assert "Each case counts by its w.\n" in err
     assert "Each case counts by 1 / q, the chance that it was reviewed.\n" in err
     assert "3 cases have no outcome yet: left out.\n" in err
+
+
+class Interrupted(BaseException):
+    """As an interruption by the user is: no error of the library."""
+
+
+@pytest.fixture
+def interrupted(place, truepool, small_memory, monkeypatch):
+    """A fit that ended when its last part was to be read."""
+    read, last = part_reader.read_part, Path("set/month=2/p.parquet")
+
+    def stop(part, columns, start=0):
+        if part.path == last:
+            raise Interrupted
+        return read(part, columns, start)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(part_reader, "read_part", stop)
+        with pytest.raises(Interrupted):
+            truepool("fit", "set", "--pool", "vcg", "-o", "v.pool")
+    assert not Path("v.pool").exists()
+    seen = []
+
+    def note(part, columns, start=0):
+        seen.append(part.name)
+        return read(part, columns, start)
+
+    monkeypatch.setattr(part_reader, "read_part", note)
+    return seen
+
+
+def test_what_an_interrupted_fit_has_summed_up_is_not_read_again(interrupted, truepool):
+    _, err = fit(truepool, "set", "--pool", "vcg")
+    assert "2 parts were summed up before an interruption: skipped.\n" in err
+    assert interrupted == ["month=2/p.parquet"]
+    resumed = Path("v.pool").read_bytes()
+    assert not Path("v.pool.unfinished").exists()
+    _, err = fit(truepool, "set", "--pool", "vcg")
+    assert "interruption" not in err
+    assert Path("v.pool").read_bytes() == resumed
+    assert len(interrupted) == 4
+
+
+@pytest.mark.parametrize("change", ["pool", "part", "format", "content"])
+def test_a_fit_of_something_else_starts_again(interrupted, truepool, change):
+    words = ["set", "--pool", "brier" if change == "pool" else "vcg"]
+    if change == "part":
+        path = Path("set/month=0/p.parquet")
+        parquet.write_table(parquet.ParquetFile(path).read(), path)
+    if change == "format":
+        words += ["--ignore", "di"]
+    if change == "content":
+        Path("v.pool.unfinished").write_text("{")
+    _, err = fit(truepool, *words)
+    assert "interruption" not in err
+    assert len(interrupted) == 3
 
 
 @pytest.mark.parametrize("verb", ["compare", "replay"])

@@ -41,9 +41,17 @@ def test_two_nodes_give_the_bits_of_one_machine_and_may_lose_one(
 ):
     monkeypatch.chdir(tmp_path)
     write_parts(Path("set"))
+    compare = ("compare", "set/month=0", "--pool", "vcg,platt,median", "--json")
+    audit = ("audit", "set/month=0/00.parquet", "--pool", "vcg", "--json")
     fits = [("fit", "set", "--pool", pool, "-o") for pool in ("vcg", "convex")]
     score = ("score", "vcg.pool", "set", "--explore", "5%", "-o")
-    notes = ""
+    few = ("score", "vcg.pool", "set/month=0", "--explore", "5%", "-o")
+    here, notes = [], ""
+    for words in (compare, audit):
+        code, out, note = truepool(*words)
+        here.append(out)
+        notes += note
+        assert code == 0
     for words in fits:
         code, _, note = truepool(*words, f"{words[3]}.pool")
         notes += note
@@ -60,12 +68,15 @@ def test_two_nodes_give_the_bits_of_one_machine_and_may_lose_one(
             at_death.append(len(done))
             end_session(nodes.node)
 
-        (where, *_, out), err = nodes.run(
+        (where, *there, _, _, _, out), err = nodes.run(
+            *((*words, *RAY) for words in (compare, audit)),
+            (*few, "few", *RAY),
             *([*words, f"ray-{words[3]}.pool", *RAY] for words in fits),
             (*score, "two", *RAY),
             during=lose_a_node,
         )
     assert where == [HEAD, WORKER]
+    assert there == here
     assert err == notes
     for pool in ("vcg", "convex"):
         fitted = Path(f"ray-{pool}.pool").read_bytes()
@@ -73,3 +84,6 @@ def test_two_nodes_give_the_bits_of_one_machine_and_may_lose_one(
     assert at_death[0] < PARTS
     assert out == scored.replace("Wrote one", "Wrote two")
     assert contents("two") == contents("one")
+    # Twelve times the rows: the driver never holds what the nodes read or write.
+    whole = sum(path.stat().st_size for path in Path("set").rglob("*.parquet"))
+    assert nodes.peaks[-1] - nodes.peaks[2] < whole

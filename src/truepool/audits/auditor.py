@@ -20,6 +20,7 @@ from truepool.audits.topics.robustness import robustness
 from truepool.audits.topics.segments import segments
 from truepool.audits.topics.threshold import cost_curve
 from truepool.audits.values import Audit
+from truepool.core.engine import Engine, one_blas_thread
 from truepool.core.formatting import pluralize
 from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
@@ -50,6 +51,7 @@ def audit(
     by: str | None = None,
     capacity: str | int | None = None,
     progress: Callable[[str, int, int], None] = lambda name, done, total: None,
+    engine: Engine | None = None,
 ) -> Audit:
     """Check whether a pool can be trusted and, if not, what is wrong.
 
@@ -79,6 +81,8 @@ def audit(
     progress : callable
         Called with the name of the current part, the number of parts done and their
         total.
+    engine : Engine, optional
+        Where the pools of the comparison are fitted; by default in this process.
 
     Examples
     --------
@@ -92,6 +96,19 @@ def audit(
     evidence = _evidence(
         panel, costs, threshold, pool, level, resamples, seed, by, capacity
     )
+    evidence = replace(evidence, engine=engine)
+    with one_blas_thread():  # the same bits on any machine
+        result = _audit(evidence, source, progress)
+    if since is None:
+        return result
+    return replace(result, changes=compare_audits(since, result))
+
+
+def _audit(
+    evidence: Evidence, source: str, progress: Callable[[str, int, int], None]
+) -> Audit:
+    """Run all checks on the evidence."""
+    panel = evidence.panel
     if panel.pending is not None:
         count = pluralize(len(panel.pending), "case")
         has = "has" if len(panel.pending) == 1 else "have"
@@ -123,18 +140,18 @@ def audit(
     if evidence.shortage is not None:
         evidence.sampling.withhold("credit and weights", evidence.shortage)
     progress("advice", len(parts) - 1, len(parts))
-    result = Audit(
+    return Audit(
         findings=findings,
         pool=evidence.pool.name,
         costs=asdict(evidence.costs),
         threshold=evidence.line,
-        level=level,
+        level=evidence.level,
         cases=len(panel),
         positives=int((panel.outcomes > 0).sum()),
         classes=panel.classes,
         agents=panel.agents,
         missing=panel.missing,
-        seed=seed,
+        seed=evidence.seed,
         calibration=evidence.compute(calibrations),
         agent_summaries=summaries,
         correlation=evidence.correlation,
@@ -152,13 +169,10 @@ def audit(
         source=source,
         date=datetime.now(UTC).date().isoformat(),
         weighted_share=evidence.weighted_share,
-        by=by,
+        by=evidence.by,
         segments=evidence.compute(segments),
         capacity=evidence.compute(at_capacity),
     )
-    if since is None:
-        return result
-    return replace(result, changes=compare_audits(since, result))
 
 
 def _evidence(

@@ -11,6 +11,7 @@ from truepool.audits.cross_validation import CrossValidation
 from truepool.audits.sampling import Sampling
 from truepool.comparison import Estimate, estimate_mean, ratio_interval
 from truepool.core.arrays import FloatArray, IntArray, case_mean
+from truepool.core.engine import Engine
 from truepool.core.formatting import in_unit, money
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -58,6 +59,8 @@ class Evidence:
     """Column of the panel that divides the cases into groups."""
     capacity: Capacity | None = None
     """How many cases can be decided positive."""
+    engine: Engine | None = None
+    """Where pools are cross-validated; in this process, if it is None."""
 
     def part(self, chosen: IntArray) -> "Evidence":
         """Return the evidence on some of the tested cases, by their places."""

@@ -36,6 +36,8 @@ def audit(
     by: options.By = None,
     level: options.Level = 0.95,
     seed: options.Seed = 0,
+    engine: options.EngineName = "local",
+    address: options.Address = None,
     json_file: options.Json = None,
     markdown: options.Markdown = None,
     html: options.Html = None,
@@ -54,15 +56,18 @@ def audit(
     Prints findings in the units of your costs, worst first, and what to do about them.
     """
     from truepool.audits import audit as run
+    from truepool.cli.engines import opened
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import console, progress_bar
+    from truepool.core.engine import make_engine
     from truepool.core.files import together, write_text
     from truepool.render.html.audit import html as page
     from truepool.render.tables.audit import show
 
     check_files([panel], [json_file, markdown, html])
+    where = make_engine(engine, address)
     cases = options.panel_or_example(panel, table_format, pending=None, seed=seed)
-    with progress_bar("Auditing") as progress:
+    with opened(where), progress_bar("Auditing") as progress:
         result = run(
             cases,
             costs=costs,
@@ -75,6 +80,7 @@ def audit(
             source="" if panel is None else panel.name,
             since=None if since is None else _read_audit(since),
             progress=progress,
+            engine=where,
         )
     values = result.to_dict()
     # Every page is rendered before any file is written.

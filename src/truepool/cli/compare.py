@@ -36,6 +36,8 @@ def compare(
     by: options.By = None,
     level: options.Level = 0.95,
     seed: options.Seed = 0,
+    engine: options.EngineName = "local",
+    address: options.Address = None,
     json_file: options.Json = None,
     markdown: options.Markdown = None,
     quiet: options.Quiet = False,
@@ -44,17 +46,20 @@ def compare(
 
     Each pool is tested on cases that it was not fitted on, by cross-validation.
     """
+    from truepool.cli.engines import opened
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import console, print_line, progress_bar
     from truepool.comparison import compare as run
+    from truepool.core.engine import make_engine
     from truepool.core.files import together, write_text
     from truepool.render import labels
     from truepool.render.tables.comparison import grid, groups
     from truepool.render.tables.grid import plain
 
     check_files([panel], [json_file, markdown])
+    where = make_engine(engine, address)
     cases = options.panel_or_example(panel, table_format, seed=seed)
-    with progress_bar("Comparing pools") as progress:
+    with opened(where), progress_bar("Comparing pools") as progress:
         result = run(
             cases,
             costs=costs,
@@ -67,6 +72,7 @@ def compare(
             level=level,
             seed=seed,
             progress=progress,
+            engine=where,
         )
     shown = [grid(result), *([groups(result)] if result.groups else [])]
     heading = labels.sentence(cases.labels, cases.counts)

@@ -11,6 +11,7 @@ from truepool.cli.options import option
 if TYPE_CHECKING:
     from truepool.core.engine import Engine
     from truepool.data.tables import TableFormat
+    from truepool.data.tables.checkpoint import Checkpoint
     from truepool.pools import Pool
 
 
@@ -39,6 +40,7 @@ def fit(
     from truepool.core.engine import make_engine
     from truepool.core.errors import SourceError
     from truepool.core.files import together
+    from truepool.data.tables.checkpoint import Checkpoint
     from truepool.pools import persistence
     from truepool.pools.card import card_of
 
@@ -46,7 +48,8 @@ def fit(
         raise SourceError("a pool is saved to a file; name one instead of -")
     check_files([table], [output, json_file])
     where = make_engine(engine, address)
-    if not _fit_stream(rule, table, table_format, where, quiet=quiet):
+    checkpoint = Checkpoint(output)
+    if not _fit_stream(rule, table, table_format, where, checkpoint, quiet=quiet):
         seed = vars(rule).get("seed", 0)
         panel = options.read_panel(table, table_format, seed=seed)
         with clock("Fitting", rule.name):
@@ -55,6 +58,7 @@ def fit(
         persistence.save(rule, output, table_format)
         card = card_of(rule, table=table_format)
         write_json(json_file, card.to_dict())
+    checkpoint.remove()
     if not quiet and json_file != STDOUT:
         print_card(card)
         print_line(f"Wrote {output}. To use it: truepool score {output} NEW")
@@ -65,6 +69,7 @@ def _fit_stream(
     table: Path,
     table_format: "TableFormat",
     engine: "Engine",
+    checkpoint: "Checkpoint",
     *,
     quiet: bool,
 ) -> bool:
@@ -87,7 +92,7 @@ def _fit_stream(
         opened(engine),
         row_progress("Fitting", dataset.rows, rule.name, quiet=quiet) as progress,
     ):
-        panels = open_panels(dataset, table_format, progress, engine)
+        panels = open_panels(dataset, table_format, progress, engine, checkpoint)
         agents = len(panels.agents)
         if not rule.streams(agents):
             return _refuse(engine, f"{rule.name!r} with {agents:,} agents")

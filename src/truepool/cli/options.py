@@ -578,6 +578,10 @@ def note_stream(panels: "PanelStream") -> None:
     totals, written = panels.totals, panels.written
     note(replace(panels.summary, empty_cases=totals.empty))
     NOTES.append(f"All {panels.dataset.rows:,} rows were read, batch by batch.")
+    if panels.checkpoint is not None and panels.checkpoint.resumed:
+        done = panels.checkpoint.resumed
+        are = "part was" if done == 1 else "parts were"
+        NOTES.append(f"{done:,} {are} summed up before an interruption: skipped.")
     if written.weight is not None:
         NOTES.append(f"Each case counts by its {written.weight}.")
     if written.propensity is not None:

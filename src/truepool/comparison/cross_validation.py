@@ -16,6 +16,7 @@ from truepool.comparison.tested_cases import (
 )
 from truepool.comparison.values import Comparison, GroupComparison
 from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.engine import Engine, one_blas_thread
 from truepool.core.errors import SettingError
 from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
@@ -46,6 +47,7 @@ def compare(
     capacity: str | int | None = None,
     by: str | None = None,
     progress: Callable[[str, int, int], None] = lambda name, done, total: None,
+    engine: Engine | None = None,
 ) -> Comparison:
     """Cross-validate pools on a panel and compare them.
 
@@ -73,6 +75,8 @@ def compare(
         within each.
     progress : callable
         Called with the name of each pool, the number of pools done and their total.
+    engine : Engine, optional
+        Where each pool is fitted to each fold; by default in this process.
 
     Examples
     --------
@@ -99,13 +103,20 @@ def compare(
     weights = panel.case_weights(sample_weight)
     pairs = panel_splits(panel, cv, seed)
     pooled = cross_validate(
-        chosen, panel, pairs, weights, required=BASELINES, progress=progress
+        chosen,
+        panel,
+        pairs,
+        weights,
+        required=BASELINES,
+        progress=progress,
+        engine=engine,
     )
-    return tabulate(
-        panel, pairs, pooled, ranking_loss, weights, level=level, resamples=resamples,
-        seed=seed, skipped=tuple(name for name in chosen if name not in pooled),
-        capacity=limit, by=by,
-    )  # fmt: skip
+    with one_blas_thread():  # the same bits on any machine
+        return tabulate(
+            panel, pairs, pooled, ranking_loss, weights, level=level,
+            resamples=resamples, seed=seed, capacity=limit, by=by,
+            skipped=tuple(name for name in chosen if name not in pooled),
+        )  # fmt: skip
 
 
 def tabulate(

@@ -1,6 +1,6 @@
 """Folds: which cases a pool learns from and which it is evaluated on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
@@ -126,12 +126,33 @@ def out_of_fold(
     Cases outside all test folds (the first ones of a time-ordered split) are NaN; a
     case in several gets the mean.
     """
+    tested = (predict_fold(pool, panel, pair, case_weights) for pair in pairs)
+    return merge_folds(panel, pairs, tested)
+
+
+def predict_fold(
+    pool: L,
+    panel: Panel,
+    pair: tuple[IntArray, IntArray],
+    case_weights: FloatArray | None = None,
+) -> FloatArray:
+    """Pooled probabilities (P, C) of the P cases that a fold tests."""
+    learn, test = pair
+    weights = None if case_weights is None else case_weights[learn]
+    copy = clone(pool).fit_panel(panel.take(learn), weights)
+    return from_classes(copy.probabilities(panel.take(test).layout))
+
+
+def merge_folds(
+    panel: Panel,
+    pairs: list[tuple[IntArray, IntArray]],
+    tested: Iterable[FloatArray],
+) -> FloatArray:
+    """Probabilities (T, C) of all cases, from those that each fold tests."""
     total = np.zeros((len(panel), panel.shape[2]))
     count = np.zeros((len(panel), 1))
-    for learn, test in pairs:
-        weights = None if case_weights is None else case_weights[learn]
-        copy = clone(pool).fit_panel(panel.take(learn), weights)
-        total[test] += from_classes(copy.probabilities(panel.take(test).layout))
+    for (_, test), pooled in zip(pairs, tested, strict=True):
+        total[test] += pooled
         count[test] += 1
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 

@@ -1,14 +1,17 @@
 """Pools that another pool chooses from or combines."""
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, product
 from typing import TypeVar
 
 from truepool.core import registry
 from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.engine import Engine, Processes, one_blas_thread
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.folds import evaluation_cases, out_of_fold
+from truepool.measures.folds import evaluation_cases, merge_folds, predict_fold
 from truepool.pools.interface import Pool, configure
 
 Key = TypeVar("Key", bound=Hashable)
@@ -71,23 +74,59 @@ def cross_validate(
     known: Mapping[Key, FloatArray] | None = None,
     required: Collection[Key] = (),
     progress: Callable[[Key, int, int], None] = lambda key, done, total: None,
+    engine: Engine | None = None,
 ) -> dict[Key, FloatArray]:
     """Out-of-fold probabilities (T', C) of the tested cases, by pool.
 
     ``known`` holds those of pools that need not be fitted again. A pool for which there
-    are too few cases is left out; for a ``required`` one that is an error.
+    are too few cases is left out; for a ``required`` one that is an error. Each pool is
+    fitted to each fold by the ``engine``, by default in this process.
     """
-    rows = evaluation_cases(pairs)
+    rows, known = evaluation_cases(pairs), known or {}
+    unknown = {key: pool for key, pool in pools.items() if key not in known}
+    fit = FoldFit(tuple(unknown.values()), panel, pairs, case_weights)
+    places = product(range(len(unknown)), range(len(pairs)))
+    fitted = (engine or Processes()).map(fit, places)
     pooled: dict[Key, FloatArray] = {}
-    for done, (key, pool) in enumerate(pools.items()):
+    for done, key in enumerate(pools):
         progress(key, done, len(pools))
-        try:
-            pooled[key] = (
-                known[key]
-                if known and key in known
-                else out_of_fold(pool, panel, pairs, case_weights)[rows]
-            )
-        except SettingError:
-            if key in required:
-                raise
+        if key in known:
+            pooled[key] = known[key]
+            continue
+        tested = list(islice(fitted, len(pairs)))
+        errors = [part for part in tested if isinstance(part, SettingError)]
+        if errors and key in required:
+            raise errors[0]
+        if not errors:
+            parts = [part for part in tested if not isinstance(part, SettingError)]
+            pooled[key] = merge_folds(panel, pairs, parts)[rows]
     return pooled
+
+
+@dataclass(eq=False)
+class FoldFit:
+    """What each pool says on each fold, of the cases that it did not learn from.
+
+    A pool that refuses one fold is not fitted to the others, as far as this process
+    knows.
+    """
+
+    pools: tuple[Pool, ...]
+    panel: Panel
+    pairs: list[tuple[IntArray, IntArray]]
+    case_weights: FloatArray | None
+    refused: dict[int, SettingError] = field(default_factory=dict)
+
+    def __call__(self, place: tuple[int, int]) -> FloatArray | SettingError:
+        """Fit a pool to a fold, on one thread: the same bits anywhere."""
+        n, fold = place
+        if n in self.refused:
+            return self.refused[n]
+        try:
+            with one_blas_thread():
+                return predict_fold(
+                    self.pools[n], self.panel, self.pairs[fold], self.case_weights
+                )
+        except SettingError as error:
+            self.refused[n] = error
+            return error

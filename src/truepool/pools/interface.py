@@ -181,7 +181,8 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return self
 
     def _sum_up(self, panels: "PanelStream") -> FloatArray:
-        return panels.sum(partial(_panel_sums, self, panels.prior))
+        made_by = repr((self.name, self.get_params(deep=False), panels.prior.tolist()))
+        return panels.sum(partial(_panel_sums, self, panels.prior), made_by)
 
     def streams(self, agents: int) -> bool:
         """Whether it learns from sums over the cases of so many agents."""

@@ -129,7 +129,10 @@ class Scorer:
         if self.explore is not None:
             columns |= _review(batch, decisions, known, self.explore, self.seed)
         missing = dict(zip(pool.agents_, found.missing.tolist(), strict=True))
-        positive = int(np.count_nonzero(decisions[known]))
+        # Elements that are picked by a mask are copied, which takes as long as pooling.
+        positive = int(
+            np.count_nonzero(decisions if gone is None else decisions[known])
+        )
         reported = int(np.count_nonzero(known))
         counts = Counter(missing)
         return columns, Tally(
@@ -146,10 +149,9 @@ class Scorer:
 def pool_batch(pool: Pool, batch: Batch, *, contributions: bool = False) -> PooledBatch:
     """Pool the cases of a batch that have reports; reports are checked here."""
     if isinstance(pool, LinearPool) and batch.reports and not contributions:
-        scans = [kernels.scan(column) for column in batch.reports]
-        if not any(outside for outside, _ in scans):
-            missing = np.array([silent for _, silent in scans])
-            return _pool_columns(pool, batch, missing)
+        p, outside, missing = kernels.linear_columns(batch.reports, pool.weights_)
+        if not outside:
+            return _decide_columns(pool, batch, p, missing)
     silent = np.isnan(batch.values[:, :, 0])
     known = np.asarray(~silent.all(axis=1))
     C, missing = batch.values.shape[2], silent.sum(axis=0)
@@ -164,11 +166,11 @@ def pool_batch(pool: Pool, batch: Batch, *, contributions: bool = False) -> Pool
     return PooledBatch(known, pooled, result.decisions, missing, values)
 
 
-def _pool_columns(pool: LinearPool, batch: Batch, missing: IntArray) -> PooledBatch:
-    """Pool columns as they are, without a table of rows: half of the time."""
-    complete = not missing.any()
-    p = kernels.linear_columns(batch.reports, pool.weights_, complete)
-    known, pooled = np.ones(len(p), bool) if complete else ~np.isnan(p), p[:, None]
+def _decide_columns(
+    pool: LinearPool, batch: Batch, p: FloatArray, missing: IntArray
+) -> PooledBatch:
+    """Decide cases whose columns were pooled without a table of rows: half the time."""
+    known, pooled = ~np.isnan(p) if missing.any() else np.ones(len(p), bool), p[:, None]
     columns = batch.columns
     if not known.all():
         pooled, columns = pooled[known], columns.take(known)

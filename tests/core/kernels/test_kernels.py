@@ -58,14 +58,25 @@ def test_linear_pools_of_columns_are_those_of_rows(data, precision):
     panel = data.draw(BINARY)
     weights = data.draw(weights_for(panel))
     columns = [read_only(column) for column in panel.reports.T.astype(precision)]
-    complete = not panel.silent
     rows = np.stack(columns, axis=1, dtype=np.float64)[:, :, None]
-    fast = compiled.linear_columns(columns, weights, complete)
+    fast, outside, missing = compiled.linear_columns(columns, weights)
     assert_allclose(fast, reference.linear(rows, weights)[:, 0], **CLOSE)
-    slow = reference.linear_columns(columns, weights, complete)
+    slow, *counts = reference.linear_columns(columns, weights)
     assert_allclose(fast, slow, **CLOSE)
-    as_if = compiled.linear_columns(columns, weights, False)
-    assert fast.tobytes() == as_if.tobytes()  # cases beside a case change no bit
+    assert (outside, missing.tolist()) == (counts[0], counts[1].tolist())
+    assert outside == 0
+    assert missing.sum() == panel.silent
+    beside = [np.append(column, precision(np.nan)) for column in columns]
+    as_if, *_ = compiled.linear_columns(beside, weights)
+    assert fast.tobytes() == as_if[:-1].tobytes()  # cases beside a case change no bit
+
+
+@pytest.mark.parametrize("odd", [-0.25, 1.5, np.inf])
+def test_columns_with_a_report_outside_are_counted(odd):
+    columns = [np.array([0.5, odd, 0.25]), np.array([0.5, np.nan, 1.0])]
+    for kernel in (compiled, reference):
+        _, outside, missing = kernel.linear_columns(columns, np.array([0.5, 0.5]))
+        assert (outside, missing.tolist()) == (1, [0, 1])
 
 
 @given(st.data())

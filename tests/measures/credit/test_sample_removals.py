@@ -6,6 +6,8 @@ from numpy.testing import assert_allclose
 from panels import random_panel
 
 from truepool.core.errors import PanelError, SettingError
+from truepool.data.panel import Panel
+from truepool.data.sparse import SparseReports
 from truepool.measures.credit import leave_one_out, sample_removals
 
 
@@ -37,3 +39,24 @@ def test_there_must_be_a_removal():
 def test_more_than_two_classes_are_refused_with_another_way():
     with pytest.raises(PanelError, match="of two classes; got 3. Use leave_one_out"):
         sample_removals(random_panel(0, classes=3), 1)
+
+
+@pytest.mark.parametrize("removals", [1, 2, 5])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("loss", ["brier", "log"])
+def test_a_table_and_sparse_reports_have_one_formula(removals, weighted, loss):
+    panel = random_panel(2, cases=80, agents=5, silent=0.4)
+    cells = Panel(SparseReports.from_dense(panel.reports), panel.outcomes)
+    given = {"sample_weight": np.linspace(1.0, 2.0, 80) if weighted else None}
+    given |= {"removals": removals, "seed": 3, "loss": loss}
+    assert cells.sparse is not None
+    dense = leave_one_out(panel, **given)
+    assert_allclose(leave_one_out(cells, **given), dense, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("silent", [0.0, 0.4])
+def test_few_removals_are_right_on_average_whoever_reported(silent):
+    panel = random_panel(4, cases=60, agents=5, silent=silent)
+    draws = [leave_one_out(panel, removals=2, seed=seed) for seed in range(400)]
+    error = np.std(draws, axis=0) / np.sqrt(len(draws))
+    assert (abs(np.mean(draws, axis=0) - leave_one_out(panel)) <= 4 * error).all()

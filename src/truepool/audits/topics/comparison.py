@@ -70,7 +70,14 @@ def compare_pools(evidence: Evidence) -> Comparison | None:
     try:
         pairs = evidence.compute(folds)
         known = {own.name: evidence.validation.pooled_of(evaluation_cases(pairs))}
-        pooled = cross_validate(pools, panel, pairs, known=known, required=BASELINES)
+        pooled = cross_validate(
+            pools,
+            panel,
+            pairs,
+            known=known,
+            required=BASELINES,
+            engine=evidence.engine,
+        )
     except SettingError as error:
         evidence.sampling.withhold("comparison", str(error))
         return None

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from truepool.core.arrays import Array, FloatArray
+from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.kernels.compilation import jit
 from truepool.core.kernels.reference import EDGE, MIN_SHARE
 
@@ -116,8 +116,13 @@ def _add_column(column, weight, total, mass):
 
 @_exact
 def _add_full_column(column, weight, total):
+    """Add the reports of one agent; how many are missing or outside [0, 1]."""
+    odd = 0
     for t in range(column.size):
-        total[t] += weight * column[t]
+        v = column[t]
+        odd += not (v >= 0.0 and v <= 1.0)
+        total[t] += weight * v
+    return odd
 
 
 @_exact
@@ -134,21 +139,25 @@ def _divide(total, mass, every):
 
 
 def linear_columns(
-    columns: Sequence[Array], weights: FloatArray, complete: bool
-) -> FloatArray:
+    columns: Sequence[Array], weights: FloatArray
+) -> tuple[FloatArray, int, IntArray]:
     """Mirror of `reference.linear_columns`: no copy, and no row is put together."""
-    total = np.zeros(len(columns[0]))
-    mass = np.empty(0) if complete else np.zeros(len(total))
-    for column, weight in zip(columns, weights.tolist(), strict=True):
-        if mass.size:
+    pairs = list(zip(columns, weights.tolist(), strict=True))
+    total, missing = np.zeros(len(columns[0])), np.zeros(len(columns), np.int64)
+    mass = np.empty(0)
+    if sum(_add_full_column(column, weight, total) for column, weight in pairs):
+        counts = np.array([_scan(column) for column in columns])
+        outside, missing = int(counts[:, 0].sum()), counts[:, 1]
+        if outside:
+            return total, outside, missing
+        total, mass = np.zeros(len(total)), np.zeros(len(total))
+        for column, weight in pairs:
             _add_column(column, weight, total, mass)
-        else:
-            _add_full_column(column, weight, total)
     if _divide(total, mass, sum(weights.tolist())) >= 0:
         rest = np.flatnonzero(mass == 0.0) if mass.size else np.arange(len(total))
         values = np.stack([c[rest] for c in columns], axis=1, dtype=np.float64)
         total[rest] = linear(values[:, :, None], weights)[:, 0]
-    return total
+    return total, 0, missing
 
 
 @_jit

@@ -71,15 +71,18 @@ def linear(values: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def linear_columns(
-    columns: Sequence[Array], weights: FloatArray, complete: bool
-) -> FloatArray:
+    columns: Sequence[Array], weights: FloatArray
+) -> tuple[FloatArray, int, IntArray]:
     """Mean of reports that lie in one column per agent, each (T,), into (T,).
 
-    As `linear` for C = 1; a column may have single precision. ``complete`` says that
-    no report is missing.
+    As `linear` for C = 1; a column may have single precision. Also returns how many
+    reports lie outside [0, 1] (where any do, the mean has no meaning), and how many
+    are missing of each agent, (N,).
     """
     values = np.stack(columns, axis=1, dtype=np.float64)
-    return linear(values[:, :, None], weights)[:, 0]
+    outside, _ = scan(values)
+    mean = linear(values[:, :, None], weights)[:, 0]
+    return mean, outside, np.isnan(values).sum(axis=0)
 
 
 def without(values: FloatArray, weights: FloatArray, prior: FloatArray) -> FloatArray:

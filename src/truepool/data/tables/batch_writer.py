@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -56,15 +57,21 @@ class _Writer:
         self.schema: pa.Schema | None = None
         self.arrow: Any = None
         self.waiting: list[pa.Table] = []
+        self.encoder = ThreadPoolExecutor(1)
+        self.encoding: Future[None] | None = None
 
     def __enter__(self) -> "_Writer":
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if self.arrow is not None:
+        try:
             if kind is None:
                 self._write_waiting()
-            self.arrow.close()
+                self._finish_encoding()
+        finally:
+            self.encoder.shutdown()
+            if self.arrow is not None:
+                self.arrow.close()
 
     def write(self, columns: Mapping[str, Ids]) -> None:
         if self.kind == "json":
@@ -93,10 +100,24 @@ class _Writer:
             self._write_waiting()
 
     def _write_waiting(self) -> None:
-        """Write what has come as one row group: many small ones are slow to read."""
-        if self.waiting:
-            self.arrow.write_table(pa.concat_tables(self.waiting))
-            self.waiting.clear()
+        """Write what has come as one row group: many small ones are slow to read.
+
+        Parquet is encoded while the next cases are pooled, one row group at a time.
+        """
+        if not self.waiting:
+            return
+        self._finish_encoding()
+        table = pa.concat_tables(self.waiting)
+        self.waiting.clear()
+        if self.kind == "csv":
+            self.arrow.write_table(table)
+        else:
+            self.encoding = self.encoder.submit(self.arrow.write_table, table)
+
+    def _finish_encoding(self) -> None:
+        if self.encoding is not None:
+            self.encoding.result()
+            self.encoding = None
 
 
 def _encodings(schema: pa.Schema) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from truepool.core.errors import OutcomeError, suggestion
 from truepool.core.prefetch import prefetch
 from truepool.data.labels import Labels, check_labels, encode_outcomes
 from truepool.data.panel import Panel
+from truepool.data.tables.checkpoint import Checkpoint
 from truepool.data.tables.column_selection import as_series
 from truepool.data.tables.dataset import Dataset, Part, read_part
 from truepool.data.tables.numbers import parse_numbers
@@ -51,6 +52,7 @@ class PanelStream:
     summary: TableSummary = field(default_factory=TableSummary)
     progress: Callable[[int], None] = lambda rows: None
     engine: Engine = field(default_factory=Processes)
+    checkpoint: Checkpoint | None = None
     totals: PassTotals = field(init=False)
 
     def __post_init__(self) -> None:
@@ -81,24 +83,49 @@ class PanelStream:
         """Share of each class, as coordinates (C,)."""
         return from_classes(self.mass / self.mass.sum())
 
-    def sum(self, sums: Callable[[Panel], FloatArray]) -> FloatArray:
+    def sum(self, sums: Callable[[Panel], FloatArray], made_by: str = "") -> FloatArray:
         """Read the data set once, and add up what a function makes of its panels.
 
         The sums of the parts are added in their order, so that the bits do not depend
-        on who made them.
+        on who made them. With a checkpoint, an interrupted pass goes on after the parts
+        that it has summed up; ``made_by`` says what the function depends on.
         """
-        total, self.totals = np.zeros(0), self.reader.nothing()
+        parts, made_by = self.dataset.parts, f"{made_by} {self._identity}"
+        done, total, self.totals = 0, np.zeros(0), self.reader.nothing()
+        if self.checkpoint is not None:
+            done, total, self.totals = self.checkpoint.load(parts, made_by, self.totals)
+            self.progress(sum(part.rows for part in parts[:done]))
         found = map_with_progress(
             self.engine,
             PartSum(self.reader, sums),
-            _places(self.dataset),
+            _places(self.dataset)[done:],
             lambda rows: rows.part.rows,
             self.progress,
         )
-        for part, counts in found:
-            total = add_sums(total, part)
-            self.totals.add(counts)
+        try:
+            for part, counts in found:
+                total = add_sums(total, part)
+                self.totals.add(counts)
+                done += 1
+                self._save(done, made_by, total)
+        except BaseException:  # also when the user interrupts it
+            self._save(done, made_by, total, now=True)
+            raise
         return total
+
+    def _save(
+        self, done: int, made_by: str, total: FloatArray, *, now: bool = False
+    ) -> None:
+        if self.checkpoint is not None and done:
+            parts = self.dataset.parts[:done]
+            self.checkpoint.save(parts, made_by, total, self.totals, now=now)
+
+    @property
+    def _identity(self) -> str:
+        """What the sums depend on, beside the function and the parts."""
+        reader = self.reader
+        names = (self.written.columns, reader.agents, reader.labels, reader.stripped)
+        return repr((self.written.options(), names))
 
 
 def _places(dataset: Dataset) -> list[PartRows]:
@@ -114,6 +141,7 @@ def open_panels(
     written: TableFormat,
     progress: Callable[[int], None] = lambda rows: None,
     engine: Engine | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> PanelStream:
     """Find the agents and the labels of a data set: a pass over its outcomes.
 
@@ -146,6 +174,7 @@ def open_panels(
         replace(head.summary, agents=head.agents, duplicate_ids=0),
         progress,
         engine,
+        checkpoint,
     )
 
 

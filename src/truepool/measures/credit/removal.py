@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truepool.core import kernels
-from truepool.core.arrays import FloatArray, blocks, case_mean
+from truepool.core.arrays import BoolArray, FloatArray, blocks, case_mean
 from truepool.core.errors import PanelError, SettingError
 from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
@@ -32,9 +32,12 @@ def leave_one_out(
     """Credit (N,) of each agent: the increase of the mean loss when it is left out.
 
     All N removals share one sum per case, so the cost is O(T N). ``weights`` are the
-    pool's (equal by default). ``removals=k`` removes only k random agents per case
-    (k-LOO, apd:approx_vcg): unbiased, and exact at k = N. Without its only report a
-    case has the ``prior`` (C,), by default the base rate of the panel.
+    pool's (equal by default). ``removals=k`` removes only k of those who reported on a
+    case, at random (k-LOO, apd:approx_vcg): the mean increase over the cases that an
+    agent was removed from, each counted by n / k where n > k agents reported, times the
+    share of the cases that it reported on. It is right on average, and exact at k = N.
+    Without its only report a case has the ``prior`` (C,), by default the base rate of
+    the panel.
 
     >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0])
     >>> leave_one_out(panel).round(3)
@@ -46,17 +49,13 @@ def leave_one_out(
     cases = panel.case_weights(sample_weight)
     priced = as_loss(loss, costs, threshold).on(panel)
     mass = T if cases is None else cases.sum()
+    if removals is not None:
+        return _sampled_removals(panel, priced, w, cases, removals, seed)
     if panel.sparse is not None:
         cells = panel.sparse
-        if removals is not None:
-            return sample_removals(
-                panel, removals, loss=priced, weights=w, sample_weight=cases, seed=seed
-            ).credit
         rise = report_increases(panel, cells, priced, w, cases)
         rise = rise if cases is None else rise * cases[cells.case]
         return cells.by_agent(rise) / mass
-    if removals is not None:
-        return _sampled_removals(panel, priced, w, cases, removals, seed)
     prior = panel.base_rate(cases) if prior is None else prior
     compiled = priced.squared or (priced.name == "cost" and not priced.per_case)
     if K == 2 and compiled:
@@ -143,12 +142,8 @@ def sample_removals(
     cells = panel.sparse or SparseReports.from_dense(panel.reports)
     rise = report_increases(panel, cells, priced, w, cases)
     rise = rise if cases is None else rise * cases[cells.case]
-    draw = np.random.default_rng(seed).random(len(rise))
-    rank = np.empty(len(rise), dtype=np.int64)
-    order = np.lexsort((draw, cells.case))
-    rank[order] = np.arange(len(rise)) - cells.starts[:-1][cells.case]
-    chance = np.minimum(removals / cells.counts, 1.0)[cells.case]
-    drawn = np.where(rank < removals, rise, 0.0) / chance
+    removed, chance = _draw_removals(cells, removals, seed)
+    drawn = np.where(removed, rise, 0.0) / chance
     mass = len(panel) if cases is None else cases.sum()
     variance = cells.by_agent(rise**2 * (1.0 - chance) / chance)
     return SampledRemovals(
@@ -233,13 +228,57 @@ def _sampled_removals(
             f"removals must lie between 1 and the number of agents, {N}; "
             f"got {removals!r}"
         )
+    if panel.sparse is not None:
+        cells = panel.sparse
+        rise = report_increases(panel, cells, loss, weights, cases)
+        removed, chance = _draw_removals(cells, removals, seed)
+        counted = removed / chance
+        if cases is not None:
+            counted *= cases[cells.case]
+        total, tried = cells.by_agent(counted * rise), cells.by_agent(counted)
+    else:
+        total, tried = _sum_removals(panel, loss, weights, cases, removals, seed)
+    share = report_rate(panel, cases)
+    return np.asarray(share * total / np.where(tried > 0, tried, 1.0))
+
+
+def _draw_removals(
+    cells: SparseReports, removals: int, seed: int
+) -> tuple[BoolArray, FloatArray]:
+    """Which reports (M,) are removed, and the chance of each to be."""
+    draw = np.random.default_rng(seed).random(len(cells.values))
+    rank = np.empty(len(draw), dtype=np.int64)
+    order = np.lexsort((draw, cells.case))
+    rank[order] = np.arange(len(draw)) - cells.starts[:-1][cells.case]
+    chance = np.minimum(removals / np.maximum(cells.counts, 1), 1.0)[cells.case]
+    return rank < removals, chance
+
+
+def _sum_removals(
+    panel: Panel,
+    loss: Loss,
+    weights: FloatArray,
+    cases: FloatArray | None,
+    removals: int,
+    seed: int,
+) -> tuple[FloatArray, FloatArray]:
+    """Increases (N,) of the removals drawn from a table, and how much they count.
+
+    The draws are those of `_draw_removals`: one number per report, case by case.
+    """
     rng = np.random.default_rng(seed)
+    N = len(panel.agents)
     total, tried = np.zeros(N), np.zeros(N)
     for part, increase in increases_by_case(panel, loss, weights, cases):
-        rank = rng.random(increase.shape).argsort(axis=1).argsort(axis=1)
-        drawn = (rank < removals).astype(np.float64)
+        reported = ~np.isnan(panel.values[part][:, :, 0])
+        draw = np.full(reported.shape, np.inf)
+        draw[reported] = rng.random(int(reported.sum()))
+        rank = draw.argsort(axis=1).argsort(axis=1)
+        count = np.maximum(reported.sum(axis=1, keepdims=True), 1)
+        chance = np.minimum(removals / count, 1.0)
+        counted = (reported & (rank < removals)) / chance
         if cases is not None:
-            drawn *= cases[part, None]
-        total += (drawn * increase).sum(axis=0)
-        tried += drawn.sum(axis=0)
-    return np.asarray(total / np.where(tried > 0, tried, 1.0))
+            counted *= cases[part, None]
+        total += (counted * increase).sum(axis=0)
+        tried += counted.sum(axis=0)
+    return total, tried
