@@ -1,5 +1,6 @@
 """``truepool serve``: the coordinator."""
 
+import gc
 import inspect
 import socket
 import sys
@@ -161,6 +162,7 @@ def serve(
             if not quiet:
                 print_note(f"Open {place}/ in a browser: five agents report to a pool.")
         sys.setswitchinterval(TURN)
+        gc.freeze()  # looking through all modules again and again takes half the time
         uvicorn.Server(settings).run([listener])
 
 
