@@ -16,7 +16,8 @@ from grpc_reflection.v1alpha import reflection
 from truepool.core.errors import LedgerError, RequestError, SettingError, TruepoolError
 from truepool.server import wire
 from truepool.server.access import Caller
-from truepool.server.coordinator import Answer, Coordinator
+from truepool.server.answers import Answer, after
+from truepool.server.coordinator import Coordinator
 from truepool.server.grpc_operations import CHUNK, OPERATIONS, reports
 from truepool.server.http import LARGEST_BODY
 
@@ -253,7 +254,7 @@ def _refused(error: TruepoolError) -> Answer:
 
 async def _receipt(waiting: Answer) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = await asyncio.wrap_future(waiting)
+        found: dict[str, Any] = await after(waiting)
         return found
     except TruepoolError as error:
         return {"error": failure(error)}
