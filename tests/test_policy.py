@@ -447,7 +447,7 @@ POLICY = {
     "server.over_time": {"MOST_POINTS": 1_000},
     "server.postgres": {"PATIENCE": 10, "IDLE": 60, "MIGRATING": 7_217_653},
     "server.schema": {"VERSION": 2},
-    "server.sqlite": {"FULL": 2, "SYNCS": 5},
+    "server.sqlite": {"FULL": 2, "ROWS": 100, "SYNCS": 5},
     "server.inference.pool_models": {"MOST_CASES": 10_000},
     "server.inference.rest": {"ANY_WINDOW": 47, "COMPRESSED": 1_024},
     "server.inference.tensors": {

@@ -26,6 +26,18 @@ def place(tmp_path):
     return tmp_path / "ledger.db"
 
 
+@pytest.fixture
+def ran(monkeypatch):
+    """Configurations of servers that end at once."""
+    found = []
+
+    async def end(self, sockets):
+        found.append(self.config)
+
+    monkeypatch.setattr("uvicorn.Server.serve", end)
+    return found
+
+
 def test_check_says_whether_a_ledger_can_be_served(truepool, place, tmp_path):
     assert truepool("serve", place, "--check") == (0, f"{place} can be served.\n", "")
     assert truepool("serve", place, "--check", "--quiet") == (0, "", "")
@@ -172,10 +184,8 @@ def test_compact_gives_the_space_back(truepool, place):
 
 
 def test_the_command_line_wins_over_the_environment_and_it_over_the_file(
-    truepool, place, tmp_path, monkeypatch
+    truepool, place, tmp_path, monkeypatch, ran
 ):
-    ran = []
-    monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: ran.append(sockets))
     file = tmp_path / "c.toml"
     file.write_text('[serve]\nhost = "256.0.0.1"\ninsecure = true\n')
 
@@ -196,8 +206,9 @@ def test_the_command_line_wins_over_the_environment_and_it_over_the_file(
 @pytest.mark.parametrize(
     ("seconds", "warns"), [(4e-7, True), (9.9e-6, True), (1e-5, False), (None, False)]
 )
-def test_a_file_in_memory_is_warned_of(truepool, place, monkeypatch, seconds, warns):
-    monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
+def test_a_file_in_memory_is_warned_of(
+    truepool, place, monkeypatch, ran, seconds, warns
+):
     monkeypatch.setattr("truepool.server.sqlite.Sqlite.sync_time", lambda self: seconds)
     err = truepool("serve", place, "--port", "0")[2]
     assert ("a power cut would lose it" in err) == warns
@@ -213,11 +224,7 @@ def test_traces_need_a_collector(truepool, place):
     assert (code, "must be the URL of a collector" in err) == (2, True)
 
 
-def test_it_listens_and_says_where(truepool, place, monkeypatch, certificate):
-    ran = []
-    monkeypatch.setattr(
-        "uvicorn.Server.run", lambda self, listeners: ran.append(self.config)
-    )
+def test_it_listens_and_says_where(truepool, place, ran, certificate):
     code, _, err = truepool("serve", place, "--port", "0")
     assert code == 0
     assert err.startswith(
@@ -247,8 +254,9 @@ def test_it_serves_grpc_too_on_a_port_of_its_own(nursery, tmp_path):
         assert Client(channel).call("ListPools") == {}
     with socket.create_server(("127.0.0.1", 0)) as taken:
         words = ("--grpc-port", str(taken.getsockname()[1]))
-        with pytest.raises(AssertionError, match="another --host or --grpc-port"):
+        with pytest.raises(AssertionError, match="another --host or --grpc-port") as e:
             nursery.start(tmp_path / "other.db", *words)
+        assert str(e.value).startswith("error: ")  # and gRPC prints nothing itself
     process.stop()
 
 

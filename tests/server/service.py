@@ -88,10 +88,19 @@ def serving(local):
 
 
 NURSERY = """
-import json, os, signal, sys
-import uvicorn, truepool.server.http
+import json, os, signal, sys, tempfile
+import uvicorn
 from truepool.cli import main
+from truepool.server.access import ANYONE
+from truepool.server.coordinator import Coordinator
+from truepool.server.http import app
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+with tempfile.TemporaryDirectory() as folder, Coordinator(f"{folder}/ledger.db") as first:
+    app(first)
+    first.create(ANYONE, {"name": "p", "agents": ["a", "b"]}).result()
+    first.report(ANYONE, "p", [("c", "a", 0.1), ("c", "b", 0.2)]).result()
+    first.decide(ANYONE, "p", "c", None).result()
+    first.settle(ANYONE, "p", [("c", 1)]).result()
 for line in sys.stdin:
     words, patch = json.loads(line)
     child = os.fork()
@@ -101,7 +110,8 @@ for line in sys.stdin:
         main()
     print(child, flush=True)
 """
-"""Imports everything once, and forks a coordinator for every line that it reads."""
+"""Imports everything and decides a case, so that compiled code is loaded, once; then it
+forks a coordinator for every line that it reads."""
 
 
 class Nursery:

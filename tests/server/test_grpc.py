@@ -231,6 +231,12 @@ def test_every_code_has_a_status_in_both_protocols():
     assert set(STATUS) == set(http.STATUS)
 
 
+def test_the_page_about_grpc_names_the_status_of_every_code():
+    page = ROOT.joinpath("docs/grpc.md").read_text()
+    rows = {f"| `{code}` | {status.name} |" for code, status in STATUS.items()}
+    assert rows <= set(page.splitlines())
+
+
 def test_a_long_batch_is_refused(client, monkeypatch):
     monkeypatch.setattr(grpc_operations, "LONGEST_BATCH", 1)
     found = client.refused("Report", batch(["a", "b"], ["ada"], [0.1, 0.2]))

@@ -1,5 +1,6 @@
 """``truepool agent serve``: an agent as a model server."""
 
+import asyncio
 import os
 from contextlib import ExitStack
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Annotated
 import typer
 
 from truepool.cli import options
-from truepool.cli.serve import GRACE, LOOPBACK, check_certificates, listen
+from truepool.cli.serve import GRACE, LOOPBACK, QUIET_GRPC, check_certificates, listen
 
 TOKEN_VARIABLE = "TRUEPOOL_AGENT_TOKEN"
 """Environment variable with the token that callers must send."""
@@ -52,21 +53,24 @@ def serve(
         if not quiet:
             print_line(f"{agent} can be served.")
         return
+    os.environ.setdefault(*QUIET_GRPC)
     import uvicorn
 
-    from truepool.server.grpc_server import Certificates, beside
+    from truepool.server.grpc_server import Certificates, beside, bind
     from truepool.server.inference import grpc_service, messages, rest
     from truepool.server.local_requests import LocalRequests
 
     with ExitStack() as stack:
         listener = stack.enter_context(listen(host, port))
+        runner = stack.enter_context(asyncio.Runner())
         lifespan = None
         if grpc_port is not None:
-            with listen(host, grpc_port, "--grpc-port") as probe:
-                grpc_port = probe.getsockname()[1]
             services = {messages.SERVICE: grpc_service.handlers(model)}
             certificates = Certificates.read(tls_cert, tls_key, None)
-            lifespan = beside(lambda: services, host, grpc_port, certificates, GRACE)
+            grpc_server, grpc_port = runner.run(
+                bind(lambda: services, host, grpc_port, certificates)
+            )
+            lifespan = beside(grpc_server, GRACE)
         settings = uvicorn.Config(
             LocalRequests(rest.app(model, lifespan), lambda: guarded),
             ssl_certfile=None if tls_cert is None else str(tls_cert),
@@ -81,4 +85,4 @@ def serve(
             if grpc_port is not None:
                 print_note(f"gRPC on {host}:{grpc_port}.")
             print_note(f"Serving model {model.name} on {place}; Ctrl+C stops.")
-        uvicorn.Server(settings).run([listener])
+        runner.run(uvicorn.Server(settings).serve([listener]))

@@ -1,6 +1,9 @@
 """``truepool serve``: the coordinator."""
 
+import asyncio
+import gc
 import inspect
+import os
 import socket
 import sys
 from contextlib import ExitStack
@@ -26,6 +29,8 @@ class Log(StrEnum):
     OFF = "off"
 
 
+QUIET_GRPC = "GRPC_VERBOSITY", "NONE"
+"""Keeps gRPC from printing lines of its own, of a port that is taken for example."""
 GRACE = 10
 """Seconds that open requests have to finish when the coordinator stops."""
 TURN = 0.0005
@@ -125,16 +130,17 @@ def serve(
         from truepool.server.http import app
 
         start_logging(log.value)
+        runner = stack.enter_context(asyncio.Runner())
         lifespan = None
         if grpc_port is not None:
-            from truepool.server.grpc_server import Certificates, beside, services
+            os.environ.setdefault(*QUIET_GRPC)
+            from truepool.server.grpc_server import Certificates, beside, bind, services
 
-            with listen(host, grpc_port, "--grpc-port") as probe:
-                grpc_port = probe.getsockname()[1]
             certificates = Certificates.read(tls_cert, tls_key, tls_client_ca)
-            lifespan = beside(
-                lambda: services(coordinator), host, grpc_port, certificates, GRACE
+            grpc_server, grpc_port = runner.run(
+                bind(lambda: services(coordinator), host, grpc_port, certificates)
             )
+            lifespan = beside(grpc_server, GRACE)
         settings = uvicorn.Config(
             app(coordinator, tracer, lifespan, local=local),
             ssl_certfile=None if tls_cert is None else str(tls_cert),
@@ -161,7 +167,8 @@ def serve(
             if not quiet:
                 print_note(f"Open {place}/ in a browser: five agents report to a pool.")
         sys.setswitchinterval(TURN)
-        uvicorn.Server(settings).run([listener])
+        gc.freeze()  # looking through all modules again and again takes half the time
+        runner.run(uvicorn.Server(settings).serve([listener]))
 
 
 config_file.register("serve", inspect.signature(serve).parameters.values())
@@ -227,7 +234,7 @@ def check_certificates(
         ) from None
 
 
-def listen(host: str, port: int, option: str = "--port") -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """Return a socket on an address that is free and ours."""
     from truepool.core.errors import SettingError
 
@@ -241,5 +248,5 @@ def listen(host: str, port: int, option: str = "--port") -> socket.socket:
     except OSError as error:
         raise SettingError(
             f"a coordinator cannot listen on {host}, port {port}: "
-            f"{error.strerror or error}. Name another --host or {option}."
+            f"{error.strerror or error}. Name another --host or --port."
         ) from None

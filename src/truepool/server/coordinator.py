@@ -4,15 +4,14 @@ What changes the ledger goes through the writer and is answered after its commit
 only reads has a connection of its own, so that a long export keeps nobody waiting.
 """
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 from truepool.server import access
 from truepool.server.access import AGENT, Access, Caller, read_trail
 from truepool.server.agent_calls import AgentCalls, check_deadline, check_features
+from truepool.server.answers import Answer, after
 from truepool.server.history import History
 from truepool.server.ledger import Ledger
 from truepool.server.metrics import Metrics
@@ -20,8 +19,6 @@ from truepool.server.operations import Operations, describe
 from truepool.server.predictions import Case, Plan, conclude, plan, record, score
 from truepool.server.reports import Report
 from truepool.server.writer import Writer
-
-Answer = Future[Any]
 
 
 class Coordinator:
@@ -104,7 +101,7 @@ class Coordinator:
         check_features(features)
         check_deadline(deadline, None)
         act = self.operations
-        found: Plan = await asyncio.wrap_future(
+        found: Plan = await after(
             self.writer.submit(lambda: plan(act, pool, case, columns))
         )
         if found.answer is not None:
@@ -116,7 +113,7 @@ class Coordinator:
         decided = self.writer.submit(
             lambda: conclude(act, pool, case, reports, columns, missing, caller.token)
         )
-        answer: dict[str, Any] = await asyncio.wrap_future(
+        answer: dict[str, Any] = await after(
             _counted(decided, self.metrics.decisions, pool)
         )
         return answer

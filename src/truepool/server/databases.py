@@ -55,8 +55,8 @@ class Database(ABC):
     @abstractmethod
     def add_reports(
         self, driver: Any, pool: int, rows: Sequence[Row], at: float
-    ) -> int:
-        """Insert reports that are not there, on cases not decided; return how many."""
+    ) -> bool:
+        """Insert reports, all or none; none if one is there or on a decided case."""
 
     @abstractmethod
     def renumber(self, connection: Connection) -> None:

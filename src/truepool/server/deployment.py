@@ -296,20 +296,18 @@ class Deployment:
         champion = self.rules[self.champion]
         # The rule that decides comes first: it may refuse, and then nothing happened.
         pooled = {self.champion: champion.decide(case, reports)}
-        decision = self.decide(pooled[self.champion], columns)
+        decisions = {self.champion: self.decide(pooled[self.champion], columns)}
         for name, rule in self.rules.items():
             if name != self.champion:
                 pooled[name] = rule.decide(case, reports)
-        decisions = {
-            name: self.decide(values, columns) for name, values in pooled.items()
-        }
+                decisions[name] = self.decide(pooled[name], columns)
         weights, contributions = champion.explain(case, reports)
         result = {
             "reports": reports,
             "pooled": {name: _plain(values) for name, values in pooled.items()},
             "decisions": decisions,
             "champion": self.champion,
-            "decision": decision,
+            "decision": decisions[self.champion],
             "weights": weights,
             "contributions": contributions,
         }

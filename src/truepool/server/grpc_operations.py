@@ -8,6 +8,7 @@ from typing import Any
 
 from truepool.core.errors import RequestError
 from truepool.server.access import Caller
+from truepool.server.answers import after
 from truepool.server.coordinator import Coordinator
 from truepool.server.history import History
 from truepool.server.http_cases import LONGEST_BATCH
@@ -49,15 +50,15 @@ def reports(values: Values) -> list[Report]:
 
 
 async def _create(to: Coordinator, who: Caller, values: Values) -> Any:
-    return _pool(await _after(to.create(who, _with_text(values))))
+    return _pool(await after(to.create(who, _with_text(values))))
 
 
 async def _list(to: Coordinator, who: Caller, values: Values) -> Any:
-    return {"pools": await _after(to.pools(who))}
+    return {"pools": await after(to.pools(who))}
 
 
 async def _describe(to: Coordinator, who: Caller, values: Values) -> Any:
-    return _state(await _after(to.describe(who, values["pool"])))
+    return _state(await after(to.describe(who, values["pool"])))
 
 
 async def _join(to: Coordinator, who: Caller, values: Values) -> Any:
@@ -73,13 +74,13 @@ async def _endpoint(to: Coordinator, who: Caller, values: Values) -> Any:
 
 
 async def _report(to: Coordinator, who: Caller, values: Values) -> Any:
-    found = await _after(to.report(who, values["pool"], reports(values)))
+    found = await after(to.report(who, values["pool"], reports(values)))
     return {"batch": 1, **found}
 
 
 async def _decide(to: Coordinator, who: Caller, values: Values) -> Any:
     columns = values.get("columns")
-    return await _after(to.decide(who, values["pool"], values["case"], columns))
+    return await after(to.decide(who, values["pool"], values["case"], columns))
 
 
 async def _predict(to: Coordinator, who: Caller, values: Values) -> Any:
@@ -90,15 +91,15 @@ async def _predict(to: Coordinator, who: Caller, values: Values) -> Any:
 
 async def _settle(to: Coordinator, who: Caller, values: Values) -> Any:
     outcomes = [(o["case"], o.get("outcome")) for o in values.get("outcomes", [])]
-    return await _after(to.settle(who, values["pool"], outcomes))
+    return await after(to.settle(who, values["pool"], outcomes))
 
 
 async def _case(to: Coordinator, who: Caller, values: Values) -> Any:
-    return await _after(to.case(who, values["pool"], values["case"]))
+    return await after(to.case(who, values["pool"], values["case"]))
 
 
 async def _erase(to: Coordinator, who: Caller, values: Values) -> Any:
-    return await _after(to.erase(who, values["pool"], values["case"]))
+    return await after(to.erase(who, values["pool"], values["case"]))
 
 
 async def _export(to: Coordinator, who: Caller, values: Values) -> Any:
@@ -133,11 +134,11 @@ async def _withdraw(to: Coordinator, who: Caller, values: Values) -> Any:
 
 async def _issue(to: Coordinator, who: Caller, values: Values) -> Any:
     words = values["role"], values.get("pool"), values.get("agent")
-    return await _after(await asyncio.to_thread(to.issue, who, *words))
+    return await after(await asyncio.to_thread(to.issue, who, *words))
 
 
 async def _revoke(to: Coordinator, who: Caller, values: Values) -> Any:
-    return await _after(await asyncio.to_thread(to.revoke, who, values["id"]))
+    return await after(await asyncio.to_thread(to.revoke, who, values["id"]))
 
 
 OPERATIONS: dict[str, Act] = {
@@ -165,15 +166,10 @@ OPERATIONS: dict[str, Act] = {
 """What each method does; `StreamReports` is many times `Report`."""
 
 
-async def _after(answer: Any) -> Any:
-    """Wait until what was asked is durable."""
-    return await asyncio.wrap_future(answer)
-
-
 async def _change(
     to: Coordinator, who: Caller, values: Values, kind: str, content: Values
 ) -> Any:
-    return _state(await _after(to.change(who, values["pool"], kind, content)))
+    return _state(await after(to.change(who, values["pool"], kind, content)))
 
 
 async def _history(to: Coordinator, who: Caller, values: Values, usual: int) -> History:

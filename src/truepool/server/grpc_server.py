@@ -16,7 +16,8 @@ from grpc_reflection.v1alpha import reflection
 from truepool.core.errors import LedgerError, RequestError, SettingError, TruepoolError
 from truepool.server import wire
 from truepool.server.access import Caller
-from truepool.server.coordinator import Answer, Coordinator
+from truepool.server.answers import Answer, after
+from truepool.server.coordinator import Coordinator
 from truepool.server.grpc_operations import CHUNK, OPERATIONS, reports
 from truepool.server.http import LARGEST_BODY
 
@@ -86,7 +87,8 @@ class GrpcServer:
             return int(self.server.add_secure_port(address, certificates.credentials()))
         except RuntimeError:
             raise SettingError(
-                f"gRPC cannot listen on {host}, port {port}; name another --grpc-port"
+                f"gRPC cannot listen on {host}, port {port}, which is not free or not "
+                "ours. Name another --host or --grpc-port."
             ) from None
 
     async def start(self) -> None:
@@ -101,19 +103,27 @@ class GrpcServer:
         await self.server.stop(grace)
 
 
-def beside(
+async def bind(
     services: Callable[[], Mapping[str, Any]],
     host: str,
     port: int,
     certificates: Certificates | None,
-    grace: float,
+) -> tuple[GrpcServer, int]:
+    """Return a server that has its port but does not serve yet, and the port.
+
+    It belongs to the event loop that this runs on.
+    """
+    server = GrpcServer(services())
+    return server, server.listen(host, port, certificates)
+
+
+def beside(
+    server: GrpcServer, grace: float
 ) -> Callable[[Any], AbstractAsyncContextManager[None]]:
     """Return the lifespan of an HTTP application with a gRPC server beside it."""
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
-        server = GrpcServer(services())
-        server.listen(host, port, certificates)
         await server.start()
         yield
         await server.stop(grace)
@@ -253,7 +263,7 @@ def _refused(error: TruepoolError) -> Answer:
 
 async def _receipt(waiting: Answer) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = await asyncio.wrap_future(waiting)
+        found: dict[str, Any] = await after(waiting)
         return found
     except TruepoolError as error:
         return {"error": failure(error)}

@@ -15,7 +15,8 @@ from starlette.routing import Route
 
 from truepool.core.errors import LedgerError, RequestError, TruepoolError
 from truepool.server.access import Caller
-from truepool.server.coordinator import Answer, Coordinator
+from truepool.server.answers import after
+from truepool.server.coordinator import Coordinator
 from truepool.server.http_administration import add_administration
 from truepool.server.http_cases import Strict, add_cases
 from truepool.server.local_requests import LocalRequests
@@ -148,46 +149,46 @@ def app(
     @api.get("/readyz")
     async def ready() -> dict[str, str]:
         """Say that the ledger can be written."""
-        await _after(coordinator.writer.submit(lambda: None))
+        await after(coordinator.writer.submit(lambda: None))
         return {"status": "ok"}
 
     @api.get("/v1/pools")
     async def pools(who: Who) -> dict[str, Any]:
         """List the pools."""
-        return {"pools": await _after(coordinator.pools(who))}
+        return {"pools": await after(coordinator.pools(who))}
 
     @api.post("/v1/pools", status_code=201, openapi_extra=POOL)
     async def create(request: Request, who: Who) -> Any:
         """Deploy a pool."""
-        return await _after(coordinator.create(who, _json(await request.body())))
+        return await after(coordinator.create(who, _json(await request.body())))
 
     @api.get(v1)
     async def describe(pool: str, who: Who) -> Any:
         """Describe a pool, with its weights."""
-        return await _after(coordinator.describe(who, pool))
+        return await after(coordinator.describe(who, pool))
 
     @api.post(f"{v1}/agents", status_code=201)
     async def join(pool: str, body: AgentBody, who: Who) -> Any:
         """Let an agent join."""
         content = {"agent": body.name, "endpoint": body.endpoint}
-        return await _after(coordinator.change(who, pool, "join", content))
+        return await after(coordinator.change(who, pool, "join", content))
 
     @api.put(f"{v1}/agents/{{agent:name}}/endpoint")
     async def register(pool: str, agent: str, body: dict[str, Any], who: Who) -> Any:
         """Register where an agent answers; see docs/protocols.md."""
         content = {"agent": agent, "endpoint": body}
-        return await _after(coordinator.change(who, pool, "endpoint", content))
+        return await after(coordinator.change(who, pool, "endpoint", content))
 
     @api.delete(f"{v1}/agents/{{agent:name}}/endpoint")
     async def unregister(pool: str, agent: str, who: Who) -> Any:
         """Ask an agent no more; it may still report."""
         content = {"agent": agent, "endpoint": None}
-        return await _after(coordinator.change(who, pool, "endpoint", content))
+        return await after(coordinator.change(who, pool, "endpoint", content))
 
     @api.delete(f"{v1}/agents/{{agent:name}}")
     async def leave(pool: str, agent: str, who: Who) -> Any:
         """Let an agent leave."""
-        return await _after(coordinator.change(who, pool, "leave", {"agent": agent}))
+        return await after(coordinator.change(who, pool, "leave", {"agent": agent}))
 
     @api.post(f"{v1}/cases/{{case:name}}/prediction")
     async def predict(pool: str, case: str, body: PredictionBody, who: Who) -> Any:
@@ -199,12 +200,12 @@ def app(
     @api.get(f"{v1}/cases/{{case:name}}")
     async def case(pool: str, case: str, who: Who) -> Any:
         """Return what is known of a case."""
-        return await _after(coordinator.case(who, pool, case))
+        return await after(coordinator.case(who, pool, case))
 
     @api.delete(f"{v1}/cases/{{case:name}}")
     async def erase(pool: str, case: str, who: Who) -> Any:
         """Erase a case; the ledger stays verifiable."""
-        return await _after(coordinator.erase(who, pool, case))
+        return await after(coordinator.erase(who, pool, case))
 
     @api.get(f"{v1}/panel")
     async def panel(pool: str, who: Who, last: Last = 10_000) -> Response:
@@ -242,7 +243,7 @@ def app(
         """Run another rule in the shadow of the one that decides."""
         rule = body.model_dump(exclude={"name"}, exclude_none=True)
         content = {"name": body.name, "rule": rule}
-        return await _after(coordinator.change(who, pool, "challenge", content))
+        return await after(coordinator.change(who, pool, "challenge", content))
 
     @api.get(f"{v1}/challengers")
     async def evidence(pool: str, who: Who, last: Last = 10_000) -> Any:
@@ -253,12 +254,12 @@ def app(
     @api.post(f"{v1}/challengers/{{name:name}}/promote")
     async def promote(pool: str, name: str, who: Who) -> Any:
         """Let a rule decide from now on; the one before runs in its shadow."""
-        return await _after(coordinator.change(who, pool, "promote", {"name": name}))
+        return await after(coordinator.change(who, pool, "promote", {"name": name}))
 
     @api.delete(f"{v1}/challengers/{{name:name}}")
     async def withdraw(pool: str, name: str, who: Who) -> Any:
         """Stop a challenger."""
-        return await _after(coordinator.change(who, pool, "withdraw", {"name": name}))
+        return await after(coordinator.change(who, pool, "withdraw", {"name": name}))
 
     add_administration(api, coordinator, Who)
     if local:
@@ -306,11 +307,6 @@ def mount_models(api: FastAPI, coordinator: Coordinator) -> None:
     models = rest.app(PoolModels(coordinator))
     api.router.routes.append(Route("/v2", models))
     api.router.routes.append(Route("/v2/{rest:path}", models))
-
-
-async def _after(answer: Answer) -> Any:
-    """Wait until what was asked is durable."""
-    return await asyncio.wrap_future(answer)
 
 
 async def _apart(act: Callable[..., Any], *words: Any) -> Any:

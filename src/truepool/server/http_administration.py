@@ -7,7 +7,8 @@ from fastapi import FastAPI, Query, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel, ConfigDict, Field
 
-from truepool.server.coordinator import Answer, Coordinator
+from truepool.server.answers import after
+from truepool.server.coordinator import Coordinator
 
 
 class TokenBody(BaseModel):
@@ -48,32 +49,28 @@ def add_administration(api: FastAPI, coordinator: Coordinator, who: Any) -> None
         ] = 100,
     ) -> Any:
         """Say who did what: tokens, pools, agents, rules and erasures."""
-        return {"trail": await _after(coordinator.trail(who, last))}
+        return {"trail": await after(coordinator.trail(who, last))}
 
     @api.get("/v1/tokens")
     async def tokens(who: who) -> Any:
         """List the tokens, without what is secret."""
-        return {"tokens": await _after(coordinator.tokens(who))}
+        return {"tokens": await after(coordinator.tokens(who))}
 
     @api.post("/v1/tokens", status_code=201)
     async def issue(body: TokenBody, who: who) -> Any:
         """Make a token; it is shown once."""
         words = body.role, body.pool, body.agent
-        return await _after(await asyncio.to_thread(coordinator.issue, who, *words))
+        return await after(await asyncio.to_thread(coordinator.issue, who, *words))
 
     @api.post("/v1/tokens/{token}/rotate", status_code=201)
     async def rotate(token: str, who: who, body: RotationBody | None = None) -> Any:
         """Make a token in place of another; it is shown once."""
         grace = body.grace if body else 0.0
-        return await _after(
+        return await after(
             await asyncio.to_thread(coordinator.rotate, who, token, grace)
         )
 
     @api.delete("/v1/tokens/{token}")
     async def revoke(token: str, who: who) -> Any:
         """Make a token invalid."""
-        return await _after(await asyncio.to_thread(coordinator.revoke, who, token))
-
-
-async def _after(answer: Answer) -> Any:
-    return await asyncio.wrap_future(answer)
+        return await after(await asyncio.to_thread(coordinator.revoke, who, token))

@@ -1,6 +1,5 @@
 """Reports, decisions and outcomes over HTTP: what is asked again for every case."""
 
-import asyncio
 from collections.abc import Callable, Coroutine
 from inspect import signature
 from typing import Annotated, Any, get_args
@@ -14,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from truepool.core.errors import RequestError
 from truepool.server.access import Caller
-from truepool.server.coordinator import Answer, Coordinator
+from truepool.server.answers import Answer, after
+from truepool.server.coordinator import Coordinator
 from truepool.server.reports import Report
 
 LONGEST_BATCH = 100_000
@@ -102,7 +102,7 @@ class CaseRoute(APIRoute):
                     words["body"] = _parse(read, request, content)
             answer: Answer = await operation(**words)
             # Written without looking for what JSON does not have.
-            stored = msgspec.json.encode(await asyncio.wrap_future(answer))
+            stored = msgspec.json.encode(await after(answer))
             return Response(stored, media_type=JSON)
 
         return handle

@@ -173,17 +173,10 @@ class Ledger:
 
         What cannot be written is there already, or is about a decided case.
         """
-        several = len(rows) > 1  # one is written, or it is not
-        if several:
-            self._execute("SAVEPOINT reports")
         written = self.database.add_reports(self.driver, pool, rows, at)
-        if written == len(rows):
-            self.change_waiting(pool, written)
-        elif several:
-            self._execute("ROLLBACK TO SAVEPOINT reports")
-        if several:
-            self._execute("RELEASE SAVEPOINT reports")
-        return written == len(rows)
+        if written:
+            self.change_waiting(pool, len(rows))
+        return written
 
     def waiting(self, pool: int) -> int:
         """Return the number of reports on cases that are not decided."""

@@ -5,6 +5,7 @@ it lets point there (DNS rebinding), or as a form, which browsers send without a
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -68,6 +69,7 @@ def refusal(method: str, headers: Headers) -> str | None:
     return None
 
 
+@lru_cache
 def is_local(url: str) -> bool:
     """Whether a URL names this machine.
 

@@ -90,11 +90,18 @@ class Postgres(Database):
 
     def add_reports(
         self, driver: Any, pool: int, rows: Sequence[Row], at: float
-    ) -> int:
+    ) -> bool:
         """Insert all rows by one statement."""
         cases, agents, values = (list(column) for column in zip(*rows, strict=True))
         given = (pool, at, cases, agents, values, pool)
-        return int(driver.execute(ADD_REPORTS, given).rowcount)
+        if len(rows) == 1:  # it is written, or it is not
+            return bool(driver.execute(ADD_REPORTS, given).rowcount)
+        driver.execute("SAVEPOINT reports")
+        written = int(driver.execute(ADD_REPORTS, given).rowcount)
+        if written < len(rows):
+            driver.execute("ROLLBACK TO SAVEPOINT reports")
+        driver.execute("RELEASE SAVEPOINT reports")
+        return written == len(rows)
 
     def renumber(self, connection: Connection) -> None:
         """Move the sequences on."""

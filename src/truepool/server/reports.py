@@ -38,7 +38,7 @@ def known_reports(
 def as_rows(deployment: Deployment, reports: Sequence[Report]) -> list[Row]:
     """Check reports, and return them as the ledger stores them."""
     places, K = deployment.places, len(deployment.pool.labels.names)
-    rows = []
+    rows, last = [], None
     for case, agent, report in reports:
         place = places.get(agent)
         if place is None:
@@ -46,7 +46,8 @@ def as_rows(deployment: Deployment, reports: Sequence[Report]) -> list[Row]:
                 f"no agent is called {agent!r:.60}; known: "
                 f"{', '.join(deployment.active)}"
             )
-        check_name("a case", case)
+        if case != last:  # the reports on a case mostly follow each other
+            last = check_name("a case", case)
         if K == 2 and type(report) is float and 0.0 <= report <= 1.0:
             value = NUMBER.pack(report + 0.0)  # no -0.0
         else:

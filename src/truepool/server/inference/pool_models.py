@@ -7,6 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from truepool.core.errors import RequestError
+from truepool.server.answers import after
 from truepool.server.coordinator import Coordinator
 from truepool.server.inference.models import Ends, Inference, ModelCard, Models
 from truepool.server.inference.tensors import Tensor
@@ -33,11 +34,11 @@ class PoolModels(Models):
 
     async def check_ready(self) -> None:
         """Wait until the ledger can be written."""
-        await asyncio.wrap_future(self.coordinator.writer.submit(lambda: None))
+        await after(self.coordinator.writer.submit(lambda: None))
 
     async def card(self, caller: Any, model: str) -> ModelCard:
         """Return the reports that a pool takes, in the order of its agents."""
-        known = await asyncio.wrap_future(self.coordinator.describe(caller, model))
+        known = await after(self.coordinator.describe(caller, model))
         labels, agents = known["labels"], known["agents"]
         text = any(isinstance(label, str) for label in labels)
         decision = ("decision", "BYTES" if text else "INT64", (-1,))
@@ -51,7 +52,7 @@ class PoolModels(Models):
     async def infer(self, caller: Any, asked: Inference) -> list[Tensor]:
         """Pool each case, and decide it."""
         to, pool = self.coordinator, asked.model
-        known = await asyncio.wrap_future(to.describe(caller, pool))
+        known = await after(to.describe(caller, pool))
         agents, labels = known["agents"], known["labels"]
         rest = dict(asked.inputs)
         cases = rest.pop(CASE, None)
@@ -60,10 +61,10 @@ class PoolModels(Models):
         columns = _columns(rest, known["costs"], len(reports))
         given = list(zip(reports, columns, strict=True))
         if names is None:
-            answers = await asyncio.wrap_future(to.score(caller, pool, given))
+            answers = await after(to.score(caller, pool, given))
         else:
             waiting = [
-                asyncio.wrap_future(to.record(caller, pool, name, case))
+                after(to.record(caller, pool, name, case))
                 for name, case in zip(names, given, strict=True)
             ]
             answers = await asyncio.gather(*waiting)
