@@ -313,7 +313,7 @@ def test_a_port_that_is_taken_is_refused(local):
             finally:
                 await server.server.stop(None)
 
-        with pytest.raises(SettingError, match="name another --grpc-port"):
+        with pytest.raises(SettingError, match="Name another --host or --grpc-port"):
             run(again())
 
 

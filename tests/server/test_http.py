@@ -100,6 +100,26 @@ def test_an_arrow_stream_must_be_one(client):
     assert "case, agent and probability" in refused(answer, 400, "invalid")
 
 
+@pytest.mark.parametrize(
+    ("odd", "sentence"),
+    [
+        ({"agent": [["ada"]]}, "'agent' of an Arrow stream must be text"),
+        ({"agent": pa.array([None], pa.string())}, "must be text without gaps"),
+        ({"case": [7]}, "'case' of an Arrow stream must be text"),
+        ({"probability": ["high"]}, "probability"),
+        ({"probability": [None]}, "probability"),
+        ({"probability": [[0.5, None]]}, "probability"),
+        ({"probability": [[[0.5]]]}, "probability"),
+        ({"probability": [{"p": 0.5}]}, "probability"),
+    ],
+)
+def test_columns_of_an_arrow_stream_are_checked(client, odd, sentence):
+    columns = {"case": ["x"], "agent": ["ada"], "probability": [0.5]} | odd
+    answer = send_arrow(client, pa.table(columns))
+    assert sentence in refused(answer, 400, "invalid")
+    refused(client.get("/v1/pools/fraud/cases/x"), 404, "unknown")
+
+
 def test_limits(client, monkeypatch):
     monkeypatch.setattr(http, "LARGEST_BODY", 100)
     monkeypatch.setattr(http_cases, "LONGEST_BATCH", 3)

@@ -204,6 +204,19 @@ def _arrow(body: bytes) -> list[Report]:
             "an Arrow stream must have the columns case, agent and probability: "
             f"{error}",
         ) from None
+    for name in ("case", "agent"):
+        if table[name].null_count or not _is_text(table[name].type):
+            raise RequestError(
+                "invalid",
+                f"column {name!r} of an Arrow stream must be text without gaps; got "
+                f"{table[name].type} with {table[name].null_count} nulls",
+            )
     if table.num_rows > LONGEST_BATCH:
         raise RequestError("too-large", f"a batch has at most {LONGEST_BATCH:,} rows")
     return list(zip(*columns, strict=True))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
