@@ -227,7 +227,7 @@ def test_a_copy_of_a_judge_who_is_nearly_always_right_is_found_by_its_errors():
     assert (copy.judge, copy.model) == ("agent3", "agent0")
     assert copy.error_correlation == pytest.approx(1)
     assert 2.5 < jury.effective_judges < 3
-    assert "Leave out one of near-copies: agent3 or agent0." in steps(jury)
+    assert "Leave out one of each pair of near-copies: agent3 or agent0." in steps(jury)
     assert "nearly repeats agent0" in printed(jury)
     unlabelled = tp.jury(reports_only(votes))
     assert len(unlabelled.copies) == 3
@@ -716,7 +716,7 @@ def test_judgebench_keeps_the_language_model_and_finds_its_order_bias():
     assert jury.copies == ()
     assert jury.certificate.share == 0
     text = " ".join(printed(jury).split())
-    assert "More labels are unlikely to change that" in text
+    assert "More labels are unlikely to allow more decisions without one" in text
 
 
 # Bad input

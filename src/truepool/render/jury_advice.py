@@ -90,7 +90,7 @@ def _merge_copies(jury: Jury) -> Iterator[str]:
         if copy.error_correlation is not None
     ]
     if pairs:
-        yield f"Leave out one of near-copies: {_named(pairs)}."
+        yield f"Leave out one of each pair of near-copies: {_named(pairs)}."
 
 
 def _swap(jury: Jury) -> Iterator[str]:

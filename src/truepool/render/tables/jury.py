@@ -168,7 +168,9 @@ def _outlook(found: Certificate) -> str:
             f"stay as frequent: {errors}."
         )
     if found.outlook == "unlikely":
-        return f"More labels are unlikely to change that: {errors}."
+        return (
+            f"More labels are unlikely to allow more decisions without one: {errors}."
+        )
     if found.outlook == "beyond":
         return (
             "Showing it for more items would take more labels than there are items"
