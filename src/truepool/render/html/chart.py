@@ -23,6 +23,7 @@ TICKS = 4
 COLOURS = 5
 """Lines that differ in colour and dashes."""
 LEAST_RANGE = 1e-9
+"""Of values that differ, as a share of the largest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +80,9 @@ def line_chart(
 
 
 def bar_chart(values: FloatArray, label: str, ends: tuple[str, str]) -> Markup:
-    """Draw one bar for each value, from zero."""
+    """Draw one bar for each count, from zero."""
     ticks = _ticks(0.0, max(float(values.max(initial=0.0)), 1.0))
+    ticks = [tick for tick in ticks if tick == round(tick)]  # bars are counts
     frame = Frame(0.0, ticks[-1])
     parts = [*_rulers(frame, ticks, "{:,.0f}".format), *_ends(frame, ends)]
     step = 1 / max(len(values), 1)
@@ -133,7 +135,11 @@ def _range(series: Sequence[FloatArray]) -> tuple[float, float]:
     if not known.size:
         return 0.0, 1.0
     low, high = float(known.min()), float(known.max())
-    return low, max(high, low + max(LEAST_RANGE, abs(low) * LEAST_RANGE))
+    if high - low > LEAST_RANGE * max(abs(low), abs(high), 1.0):
+        return low, high
+    # One value says nothing about a range: it is shown against zero.
+    tiny = abs(low) <= LEAST_RANGE
+    return (0.0, 1.0) if tiny else (min(low, 0.0), max(high, 0.0))
 
 
 def _ticks(low: float, high: float) -> list[float]:
