@@ -101,3 +101,19 @@ def test_every_recalibrated_pool_says_what_it_learned(cases):
     for pool in every().values():
         if issubclass(pool, RecalibratedPool):
             assert pool().fit(*cases).explain().learned
+
+
+def test_the_mean_regression_of_stacking_is_shown_by_agent(cases):
+    pool = make("stacked-lr", cv=2)
+    found = learned(pool, cases)
+    of_models = pool.parameters_["coefficients"][:, 0]
+    assert len(of_models) == 2
+    names = [*(f"slope of {agent}" for agent in pool.agents_), "intercept"]
+    assert list(found) == names
+    shown = [found[name].value for name in names]
+    np.testing.assert_allclose(shown, of_models.mean(axis=0), rtol=1e-12)
+    # Where the models agree, their mean gives the pooled probability nearly.
+    z = logit([[0.3, 0.6, 0.8]]) @ shown[:3] + shown[3]
+    assert pool.predict_proba([[0.3, 0.6, 0.8]])[0, 1] == pytest.approx(
+        expit(z)[0], abs=0.01
+    )

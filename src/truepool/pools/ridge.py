@@ -18,6 +18,7 @@ from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.result import Explanation, Parameter
 from truepool.pools.stacked import (
     MODEL,
+    describe_coefficients,
     log_odds_features,
     log_odds_onnx,
     probabilities_of,
@@ -130,13 +131,9 @@ class Ridge(Pool):
     def _explanation(self) -> Explanation:
         learned = [Parameter("penalty", 1 / self.strength_, "larger: closer to even")]
         if len(self.classes_) == 2:
-            *slopes, intercept = self.coefficients_[0].tolist()
-            words = f"multiplies the {self.scale} of the agent"
-            learned += [
-                Parameter(f"slope of {agent}", slope, words)
-                for agent, slope in zip(self.agents_, slopes, strict=True)
-            ]
-            learned.append(Parameter("intercept", intercept, "added to their sum"))
+            learned += describe_coefficients(
+                self.agents_, self.coefficients_[0], self.scale
+            )
         return replace(super()._explanation(), learned=tuple(learned))
 
     def combine(self, values: FloatArray) -> FloatArray:

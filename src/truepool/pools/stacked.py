@@ -1,6 +1,7 @@
 """Pools that learn a second model on the reports."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -20,6 +21,7 @@ from truepool.measures.folds import Folds, panel_splits
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
+from truepool.pools.result import Parameter
 
 Parameters: TypeAlias = dict[str, FloatArray]
 """What one model learned, by name."""
@@ -122,6 +124,21 @@ class StackedPool(Pool):
 def log_odds_features(values: FloatArray) -> FloatArray:
     """Log-odds (T, N * (K - 1)), missing ones filled by the mean of the others."""
     return fill_missing(clipped_log_scale(values)).reshape(len(values), -1)
+
+
+def describe_coefficients(
+    agents: Sequence[str], coefficients: FloatArray, scale: str
+) -> list[Parameter]:
+    """Slopes and, last, the intercept (N + 1,) of a regression for two classes."""
+    *slopes, intercept = coefficients.tolist()
+    words = f"multiplies the {scale} of the agent"
+    return [
+        *(
+            Parameter(f"slope of {agent}", slope, words)
+            for agent, slope in zip(agents, slopes, strict=True)
+        ),
+        Parameter("intercept", intercept, "added to their sum"),
+    ]
 
 
 def report_features(values: FloatArray) -> FloatArray:

@@ -1,11 +1,18 @@
 """Stacking with a logistic regression."""
 
+from dataclasses import replace
 from typing import ClassVar, final
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.pools.logistic import LogisticData, solve
 from truepool.pools.onnx.graph import Tensor
-from truepool.pools.stacked import MODEL, Parameters, StackedPool
+from truepool.pools.result import Explanation
+from truepool.pools.stacked import (
+    MODEL,
+    Parameters,
+    StackedPool,
+    describe_coefficients,
+)
 
 PENALTY = 1.0
 """Penalty on the squared slopes, scikit-learn's default."""
@@ -28,6 +35,13 @@ class StackedLR(StackedPool):
     ) -> Parameters:
         data = LogisticData.build(features, outcomes, len(self.classes_), cases)
         return {"coefficients": data.expand(solve(data, PENALTY))}
+
+    def _explanation(self) -> Explanation:
+        if len(self.classes_) > 2:
+            return super()._explanation()
+        mean = self.parameters_["coefficients"].mean(axis=0)[0]
+        learned = describe_coefficients(self.agents_, mean, "log-odds")
+        return replace(super()._explanation(), learned=tuple(learned))
 
     def _scores(self, features: FloatArray, parameters: Parameters) -> FloatArray:
         coefficients = parameters["coefficients"]
