@@ -54,6 +54,7 @@ def compare(
 
     check_files([panel], [json_file, markdown])
     cases = options.panel_or_example(panel, table_format, seed=seed)
+    options.note_reversed_labels(cases)
     with progress_bar("Comparing pools") as progress:
         result = run(
             cases,

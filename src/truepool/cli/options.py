@@ -536,6 +536,15 @@ def read_panel(
     return panel
 
 
+def note_reversed_labels(panel: "Panel") -> None:
+    """Warn where the agents rank cases the wrong way round, as the audit does."""
+    from truepool.audits.topics.reversal import doubt_labels
+
+    doubt = doubt_labels(panel)
+    if doubt is not None:
+        NOTES.append(f"warning: {doubt.sentence} {doubt.cure}")
+
+
 def note_pending(count: int, what: str) -> None:
     """Note how many cases have no outcome yet, and what is done with them."""
     from truepool.core.formatting import pluralize
