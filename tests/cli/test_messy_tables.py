@@ -252,6 +252,38 @@ def test_forecasts_are_scored_by_the_time_they_stood(truepool, tmp_path):
     assert stood > last  # the first forecasts were half noise
 
 
+@pytest.mark.parametrize("verb", ["compare", "fit", "pool"])
+def test_intervals_between_updates_are_named_and_never_called_cases(
+    truepool, tmp_path, verb
+):
+    path = write(tmp_path, FORECASTS)
+    table = pd.read_csv(path, dtype=str)
+    table.loc[table.question == table.question[0], "resolved"] = None
+    table.to_csv(path, index=False)
+    saved = [] if verb == "compare" else ["-o", tmp_path / f"out.{SUFFIX[verb]}"]
+    words = [
+        verb,
+        path,
+        *([path] if verb == "pool" else []),
+        *TABLES[FORECASTS].options,
+    ]
+    more = ["--pool", "mean", "--updates", "time-weighted", *saved]
+    code, out, err = truepool(*words, *more)
+    assert code == 0, err
+    said = " ".join((out + err).split())
+    assert "None" not in said
+    assert "Intervals of the same question (299 in all) stay in one fold" in said
+    assert (
+        "Each interval counts by its share of the time that the case was open." in said
+    )
+    assert "1 case has no outcome yet: left out." in said
+    assert "intervals), " in said
+    assert "= positive" in said
+
+
+SUFFIX = {"fit": "pool", "pool": "csv"}
+
+
 @pytest.mark.parametrize("verb", ["replay", "game"])
 def test_verbs_that_count_every_case_once_refuse_other_rules(truepool, tmp_path, verb):
     path = write(tmp_path, FORECASTS)

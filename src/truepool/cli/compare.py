@@ -70,7 +70,7 @@ def compare(
             progress=progress,
         )
     shown = [grid(result), *([groups(result)] if result.groups else [])]
-    heading = labels.sentence(cases.labels, cases.counts)
+    heading = labels.sentence(cases.labels, cases.counts, table_format.unit)
     outcome_labels = {"outcome_labels": cases.labels.to_dict(cases.counts)}
     values = result.to_dict() | outcome_labels
     tables = "\n\n".join(table.to_markdown() for table in shown)

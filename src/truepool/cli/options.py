@@ -13,7 +13,7 @@ from truepool.cli import config as config_file
 
 if TYPE_CHECKING:
     from truepool.data.costs import Costs
-    from truepool.data.panel import Panel
+    from truepool.data.panel import Panel, PendingCases
     from truepool.data.tables import TableFormat, TableSummary
     from truepool.data.tables.panel_stream import PanelStream
     from truepool.pools import Pool
@@ -532,8 +532,15 @@ def read_panel(
     note(summary)
     NOTES.extend(_uses(panel, table_format))
     if panel.pending is not None and pending is not None:
-        note_pending(len(panel.pending), pending)
+        note_pending(_count_pending(panel.pending, table_format), pending)
     return panel
+
+
+def _count_pending(pending: "PendingCases", table_format: "TableFormat") -> int:
+    """How many cases are pending, however many intervals they are split into."""
+    if table_format.unit == "case" or pending.ids is None:
+        return len(pending)
+    return len(set(pending.ids.tolist()))
 
 
 def note_reversed_labels(panel: "Panel") -> None:
@@ -600,14 +607,17 @@ def note_stream(panels: "PanelStream") -> None:
 
 def _uses(panel: "Panel", table_format: "TableFormat") -> Iterator[str]:
     """Say how the columns that weight and group the cases are used."""
+    unit = table_format.unit
     if panel.groups is not None:
         count = len(set(panel.groups.tolist()))
+        group = table_format.group or (table_format.long or ("case",))[0]
         yield (
-            f"Cases of the same {table_format.group} ({count:,} in all) stay in one "
-            "fold, and intervals resample them together."
+            f"{unit.capitalize()}s of the same {group} ({count:,} in all) stay in one "
+            "fold, and are resampled together for every margin of error."
         )
     if panel.weights is not None:
-        yield f"Each case counts by its {table_format.weight}."
+        weight = table_format.weight or "share of the time that the case was open"
+        yield f"Each {unit} counts by its {weight}."
     if panel.propensity is not None:
         yield (
             f"Each case counts by 1 / {table_format.propensity}, the chance that it "

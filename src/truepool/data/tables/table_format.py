@@ -197,6 +197,11 @@ class TableFormat:
         single = (self.weight, self.group, self.propensity)
         return _distinct([*self.columns, *(name for name in single if name)])
 
+    @property
+    def unit(self) -> str:
+        """What a row of the panel stands for: a case, or an interval of its life."""
+        return "interval" if self.updates == TIME_WEIGHTED else "case"
+
     def options(self) -> list[str]:
         """Return the options of the command line that describe the table.
 
