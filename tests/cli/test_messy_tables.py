@@ -284,6 +284,37 @@ def test_intervals_between_updates_are_named_and_never_called_cases(
 SUFFIX = {"fit": "pool", "pool": "csv"}
 
 
+@pytest.fixture
+def same_day(tmp_path, monkeypatch):
+    """Forecasts of which some agents made two on one day."""
+    monkeypatch.chdir(tmp_path)
+    rows = ["question,who,p,made,resolved"]
+    for q in range(40):
+        for who in "abc":
+            for p in (0.5, 0.2 + 0.5 * (q % 2) + 0.002 * q):
+                rows.append(f"q{q},{who},{p:.3f},2025-01-{1 + q % 28:02},{q % 2}")
+    Path("days.csv").write_text("\n".join(rows) + "\n")
+    return ["days.csv", "--config", "c.toml"]
+
+
+def test_the_cure_for_reports_of_one_day_works_in_every_command(truepool, same_day):
+    code, out, _ = truepool("init", "days.csv", "-o", "c.toml")
+    said = " ".join(out.split())
+    assert "(120 such pairs in all)" in said
+    assert "Next:" not in said
+    assert "Once it can be read: truepool audit days.csv --config c.toml" in said
+    fit = ["fit", *same_day, "--pool", "mean", "-o", "f.pool"]
+    assert truepool(*fit)[0] == 2
+    assert truepool(*fit, "--updates", "last-row")[0] == 0
+    code, out, err = truepool("score", "f.pool", "days.csv")
+    assert (code, len(out.splitlines())) == (0, 41), err
+    assert truepool("replay", *same_day, "--updates", "last-row")[0] == 0
+    code, _, err = truepool("score", "f.pool", "days.csv", "--updates", "time-weighted")
+    assert code == 2
+    assert "new cases are decided by the last report of each agent" in err
+    assert truepool("score", "f.pool", "days.csv", "--updates", "last")[0] == 2
+
+
 @pytest.mark.parametrize("verb", ["replay", "game"])
 def test_verbs_that_count_every_case_once_refuse_other_rules(truepool, tmp_path, verb):
     path = write(tmp_path, FORECASTS)

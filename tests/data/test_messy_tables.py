@@ -270,14 +270,45 @@ def test_the_latest_report_of_a_long_table_counts():
     assert "1 report replaced by a later one" in found.notes()[0]
 
 
-def test_reports_after_the_decision_do_not_count():
-    table = pa.table({**LONG, "closes": [1, 1, 2, 2, 1]})
+def test_only_reports_before_the_decision_count():
+    table = pa.table({**LONG, "closes": [2, 2, 3, 3, 2]})
     written = TableFormat(long=COLUMNS, time="made", decision_time="closes")
     panel, found = load_panel(table, written)
     assert_array_equal(panel.reports, [[0.5, 0.6], [0.2, 0.4]])
-    assert panel.times.tolist() == [1, 2]
+    assert panel.times.tolist() == [2, 3]
     assert (found.late, found.replaced) == (1, 0)
-    assert "1 report made after the decision time" in found.notes()[0]
+    assert "1 report made at or after the decision time" in found.notes()[0]
+
+
+def test_days_that_cannot_be_told_apart_do_not_let_the_outcome_leak_in():
+    days = {"made": ["2025-02-08", "2025-02-09"] * 2, "closes": ["2025-02-09"] * 4}
+    rows = {"question": ["q1", "q1", "q2", "q2"], "who": ["ada", "bob"] * 2}
+    rows |= {"p": [0.6, 1.0, 0.5, 0.0], "y": [1, 1, 0, 0]} | days
+    written = TableFormat(
+        long=("question", "who", "p"), time="made", decision_time="closes"
+    )
+    panel, found = load_panel(pa.table(rows), written)
+    assert_array_equal(panel.reports, [[0.6, np.nan], [0.5, np.nan]])
+    assert found.late == 2
+
+
+def test_reports_at_the_same_time_are_counted_and_the_cure_that_is_named_works():
+    rows = {"question": ["q1", "q1", "q1", "q2", "q2", "q2"], "y": [1, 1, 1, 0, 0, 0]}
+    rows |= {"who": ["ada", "ada", "bob"] * 2, "made": [1, 1, 1] * 2}
+    table = pa.table(rows | {"p": [0.6, 0.9, 0.5, 0.3, 0.2, 0.4]})
+    given = {"long": ("question", "who", "p"), "time": "made"}
+    cure = "pass --updates last-row if the lower row is the later report"
+    with pytest.raises(ReportError, match=rf"\(2 such pairs in all\).*{cure}"):
+        load_panel(table, TableFormat(**given))
+    with pytest.raises(ReportError, match=f"no time says.*{cure}"):
+        load_panel(table.drop_columns("made"), TableFormat(long=given["long"]))
+    panel, found = load_panel(table, TableFormat(**given, updates="last-row"))
+    assert_array_equal(panel.reports, [[0.9, 0.5], [0.2, 0.4]])
+    assert found.replaced == 2
+    ends = table.append_column("end", pa.array([2] * 6))
+    weighted = TableFormat(**given, decision_time="end", updates="time-weighted")
+    with pytest.raises(ReportError, match="or remove all but one"):
+        load_panel(ends, weighted)
 
 
 def test_a_long_table_is_the_wide_one_that_it_was_made_from(tmp_path):
@@ -413,7 +444,7 @@ def test_a_format_that_cannot_be_is_refused(settings, kind, match):
     ("change", "settings", "kind", "match"),
     [
         ({"made": [1, 1, 1, 1, 1]}, {"time": "made"}, ReportError, "'ada' has 0.5 and 0.9 on case 'q1', and both have the same time"),
-        ({}, {}, ReportError, "no time says which is later. Name the column"),
+        ({}, {}, ReportError, "no time says which is later .1 such pair in all.. Name the column"),
         ({"y": [1, 0, 0, 0, 1]}, {"time": "made"}, OutcomeError, "case 'q1' has 1 and, in zero-based row 1, 0"),
         ({"who": ["ada", None, "ada", "bob", "ada"]}, {}, SourceError, "column 'who' is empty in zero-based row 1"),
         ({}, {"decision_time": "made"}, SourceError, "needs the times of the reports"),

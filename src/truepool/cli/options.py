@@ -83,13 +83,14 @@ SPELLINGS = {
         type=tuple[str, str, str],
     ),
     "--decision-time": Spelling(
-        "COLUMN", "For a long table: reports after this time do not count."
+        "COLUMN", "For a long table: only reports made before this time count."
     ),
     "--updates": Spelling(
         "RULE",
         "For a long table: what counts when an agent reports on a case more than once: "
-        "last (default), or time-weighted: each report for as long as it stood, until "
-        "the decision time.",
+        "last (default); last-row, which of two at the same time takes the lower row; "
+        "or time-weighted: each report for as long as it stood, until the decision "
+        "time.",
     ),
     "--cost-fn": Spelling(
         "NUMBER|COLUMN",
@@ -412,6 +413,7 @@ def _collect_new_table(
     ] = None,
     long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
     decision_time: Annotated[str | None, option("--decision-time")] = None,
+    updates: Annotated[str | None, option("--updates")] = None,
 ) -> dict[str, Any]:
     """What is said about the table of new cases; the pool knows the rest."""
     return {name: value for name, value in locals().items() if value is not None}
@@ -643,7 +645,13 @@ def check_unweighted(table_format: "TableFormat", who: str) -> None:
     from truepool.core.errors import SettingError
     from truepool.data.tables import TableFormat
 
-    for name in ("weight", "group", "propensity", "updates"):
+    counted_once = table_format.unit == "case"
+    for name in (
+        "weight",
+        "group",
+        "propensity",
+        *(() if counted_once else ["updates"]),
+    ):
         value = getattr(table_format, name)
         if value != getattr(TableFormat(), name):
             raise SettingError(
