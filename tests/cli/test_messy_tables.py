@@ -187,7 +187,7 @@ def test_new_cases_written_otherwise_are_refused_with_the_cure(
 @pytest.mark.parametrize(
     ("cells", "sentence"),
     [
-        ("0,5;1", "column 'b' has '0,5' in line {} of the file. Pass --decimal ,."),
+        ("0,5;1", "column 'b' has '0,5' in line {} of the file. Pass --decimal ','."),
         ("5%;1", "column 'b' has '5%' in line {} of the file. Pass --percent."),
         ("0.5;1,5", "the cost of a case must be a number; column 'cost' has '1,5' in"),
     ],

@@ -246,7 +246,7 @@ def test_a_separator_that_is_the_stored_decimal_mark_is_asked_about_first(
     assert truepool(*words)[0] == 0
     code, _, err = truepool("score", "g.pool", "new.csv", "--sep", ",")
     assert code == 2
-    assert err.endswith("Pass --sep , --decimal .\n")
+    assert err.endswith("Pass --sep ',' --decimal '.'.\n")
     ways = ("--sep", ",", "--decimal", ".")
     assert truepool("score", "g.pool", "new.csv", *ways)[0] == 0
 
@@ -446,3 +446,16 @@ def test_reports_that_rank_the_wrong_way_round_are_never_accepted_in_silence(
     code, out, err = truepool(*command, "yes")
     assert code == 0
     assert "wrong way round" not in out + err
+
+
+def test_the_cure_for_a_missing_agent_works(fitted, truepool):
+    new = pd.read_csv("new.csv").drop(columns="di")
+    new.to_csv("three.csv", index=False)
+    code, _, err = truepool("score", "v.pool", "three.csv")
+    assert code == 2
+    assert "missing: 'di'" in err
+    assert "add an empty one if there are none, or fit again without" in err
+    new.assign(di="").to_csv("three.csv", index=False)
+    code, out, err = truepool("score", "v.pool", "three.csv")
+    assert (code, len(out.splitlines())) == (0, 91), err
+    assert "no case has a report of 'di'" in err

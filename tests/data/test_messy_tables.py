@@ -146,7 +146,7 @@ def test_times_that_are_written_otherwise_are_refused_with_their_format(times, c
     ("cell", "cure"),
     [
         ("5%", "column 'w' has '5%' in zero-based row 2. Write 0.05, without the percent sign."),
-        ("0,5", "Pass --decimal , if the comma is the decimal mark, else leave it out."),
+        ("0,5", "Pass --decimal ',' if the comma is the decimal mark, else leave it out."),
         ("1,234.50", "Leave out what separates the thousands."),
         ("lots", "column 'w' has 'lots' in zero-based row 2. Correct it, or name another column."),
     ],
@@ -459,8 +459,8 @@ def test_a_long_table_that_contradicts_itself_is_refused(change, settings, kind,
     ("cells", "settings", "match"),
     [
         (["90%", "20%"], {}, "'ada' has '90%' in zero-based row 0. Pass --percent"),
-        (["0,9", "0,2"], {}, "'ada' has '0,9' in zero-based row 0. Pass --decimal ,"),
-        (["9,5%", "20%"], {}, "Pass --decimal , and --percent"),
+        (["0,9", "0,2"], {}, "'ada' has '0,9' in zero-based row 0. Pass --decimal ','"),
+        (["9,5%", "20%"], {}, "Pass --decimal ',' and --percent"),
         (["90%", "0.2"], {"percent": True}, "'ada' has '90%' and column 'ada' has '0.2'"),
         (["90%", "20%"], {"percent": True}, "'ada' has '90%' and column 'bob' has '0.6'"),
     ],
@@ -609,7 +609,7 @@ def test_points_between_thousands_are_not_decimal_points(tmp_path, amount):
         read_panel(path, decimal=",", weight="amount", agents="a,b")
     path.write_text("a;b;y\n0,1;0.2;0\n0,3;0.4;1\n")
     with pytest.raises(
-        ReportError, match="'0.2' in line 2 of the file. Pass --decimal . if"
+        ReportError, match="'0.2' in line 2 of the file. Pass --decimal '.' if"
     ):
         read_panel(path, decimal=",")
 

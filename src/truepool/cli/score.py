@@ -263,7 +263,7 @@ def _format_of_new(
     if sep == mark and "decimal" not in given:
         raise SettingError(
             f"--sep {sep} separates the columns, so it cannot be the decimal mark, as "
-            f"in the table of the fit. Pass --sep {sep} --decimal ."
+            f"in the table of the fit. Pass --sep '{sep}' --decimal '.'."
         )
     if fitted_on.long and "long" not in given:
         names: list[str] = []
