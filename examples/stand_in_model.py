@@ -37,4 +37,6 @@ class Chat(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    ThreadingHTTPServer(("127.0.0.1", 8123), Chat).serve_forever()
+    server = ThreadingHTTPServer(("127.0.0.1", 8123), Chat)
+    print("Listening on http://127.0.0.1:8123/v1.", flush=True)
+    server.serve_forever()

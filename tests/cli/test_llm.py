@@ -57,7 +57,8 @@ def test_from_cases_to_a_table_that_is_read_as_a_panel(truepool, stand_in, folde
         f"0 of 120 answers were stored before; this run made 120 calls, {spent(out)} tokens.",
         "Wrote reports.csv.",
     ]
-    panel = read_panel("reports.csv", outcome="label")
+    assert {"attack", "normal"} == set(csv.read_csv("reports.csv")["label"].to_pylist())
+    panel = read_panel("reports.csv", outcome="label", positive="attack")
     assert panel.agents == tuple(f"{name} ({MODEL})" for name in llm.PAPER)
     assert panel.ids[3] == "case 3"
     assert panel.times.tolist() == list(range(30))
@@ -97,7 +98,7 @@ def test_a_jury_of_two_models(truepool, stand_in, folder):
     code, out, _ = truepool(*WORDS, "--model", OTHER)
     assert code == 0
     assert f"{AGENT}: 30 reports.\ndirect ({OTHER}): 30 reports.\n" in out
-    panel = read_panel("reports.csv", outcome="label")
+    panel = read_panel("reports.csv", outcome="label", positive="attack")
     assert panel.agents == (AGENT, f"direct ({OTHER})")
 
 
@@ -261,10 +262,11 @@ def test_every_command_of_the_guide_runs(truepool, stand_in, folder):
     pairs = {"input": ["1 + 1?"], "output_a": ["2"], "output_b": ["3, bad"]}
     csv.write_csv(pa.table(pairs), "pairs.csv")
     Path("criteria.txt").write_text("The answer is correct.")
-    assert len(commands()) >= 5
+    assert len(commands()) >= 6
     for line in commands():
         command, _, target = line.partition(" > ")
-        words = [word.replace("gpt-5-mini", MODEL) for word in shlex.split(command)[1:]]
+        models = {"gpt-5-mini": MODEL, "gpt-5-nano": OTHER}
+        words = [models.get(word, word) for word in shlex.split(command)[1:]]
         code, out, err = truepool(*words)
         assert code == 0, (line, err)
         if target:

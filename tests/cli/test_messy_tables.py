@@ -187,7 +187,7 @@ def test_new_cases_written_otherwise_are_refused_with_the_cure(
 @pytest.mark.parametrize(
     ("cells", "sentence"),
     [
-        ("0,5;1", "column 'b' has '0,5' in line {} of the file. Pass --decimal ,."),
+        ("0,5;1", "column 'b' has '0,5' in line {} of the file. Pass --decimal ','."),
         ("5%;1", "column 'b' has '5%' in line {} of the file. Pass --percent."),
         ("0.5;1,5", "the cost of a case must be a number; column 'cost' has '1,5' in"),
     ],
@@ -250,6 +250,69 @@ def test_forecasts_are_scored_by_the_time_they_stood(truepool, tmp_path):
     assert "300 cases split into 600 intervals between updates" in err
     stood = json.loads(out)["rows"][0]["brier"]
     assert stood > last  # the first forecasts were half noise
+
+
+@pytest.mark.parametrize("verb", ["compare", "fit", "pool"])
+def test_intervals_between_updates_are_named_and_never_called_cases(
+    truepool, tmp_path, verb
+):
+    path = write(tmp_path, FORECASTS)
+    table = pd.read_csv(path, dtype=str)
+    table.loc[table.question == table.question[0], "resolved"] = None
+    table.to_csv(path, index=False)
+    saved = [] if verb == "compare" else ["-o", tmp_path / f"out.{SUFFIX[verb]}"]
+    words = [
+        verb,
+        path,
+        *([path] if verb == "pool" else []),
+        *TABLES[FORECASTS].options,
+    ]
+    more = ["--pool", "mean", "--updates", "time-weighted", *saved]
+    code, out, err = truepool(*words, *more)
+    assert code == 0, err
+    said = " ".join((out + err).split())
+    assert "None" not in said
+    assert "Intervals of the same question (299 in all) stay in one fold" in said
+    assert (
+        "Each interval counts by its share of the time that the case was open." in said
+    )
+    assert "1 case has no outcome yet: left out." in said
+    assert "intervals), " in said
+    assert "= positive" in said
+
+
+SUFFIX = {"fit": "pool", "pool": "csv"}
+
+
+@pytest.fixture
+def same_day(tmp_path, monkeypatch):
+    """Forecasts of which some agents made two on one day."""
+    monkeypatch.chdir(tmp_path)
+    rows = ["question,who,p,made,resolved"]
+    for q in range(40):
+        for who in "abc":
+            for p in (0.5, 0.2 + 0.5 * (q % 2) + 0.002 * q):
+                rows.append(f"q{q},{who},{p:.3f},2025-01-{1 + q % 28:02},{q % 2}")
+    Path("days.csv").write_text("\n".join(rows) + "\n")
+    return ["days.csv", "--config", "c.toml"]
+
+
+def test_the_cure_for_reports_of_one_day_works_in_every_command(truepool, same_day):
+    code, out, _ = truepool("init", "days.csv", "-o", "c.toml")
+    said = " ".join(out.split())
+    assert "(120 such pairs in all)" in said
+    assert "Next:" not in said
+    assert "Once it can be read: truepool audit days.csv --config c.toml" in said
+    fit = ["fit", *same_day, "--pool", "mean", "-o", "f.pool"]
+    assert truepool(*fit)[0] == 2
+    assert truepool(*fit, "--updates", "last-row")[0] == 0
+    code, out, err = truepool("score", "f.pool", "days.csv")
+    assert (code, len(out.splitlines())) == (0, 41), err
+    assert truepool("replay", *same_day, "--updates", "last-row")[0] == 0
+    code, _, err = truepool("score", "f.pool", "days.csv", "--updates", "time-weighted")
+    assert code == 2
+    assert "new cases are decided by the last report of each agent" in err
+    assert truepool("score", "f.pool", "days.csv", "--updates", "last")[0] == 2
 
 
 @pytest.mark.parametrize("verb", ["replay", "game"])

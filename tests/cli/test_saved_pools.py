@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from faults import sound
 from numpy.testing import assert_allclose
 from panels import random_panel
 from pyarrow import parquet
@@ -245,7 +246,7 @@ def test_a_separator_that_is_the_stored_decimal_mark_is_asked_about_first(
     assert truepool(*words)[0] == 0
     code, _, err = truepool("score", "g.pool", "new.csv", "--sep", ",")
     assert code == 2
-    assert err.endswith("Pass --sep , --decimal .\n")
+    assert err.endswith("Pass --sep ',' --decimal '.'.\n")
     ways = ("--sep", ",", "--decimal", ".")
     assert truepool("score", "g.pool", "new.csv", *ways)[0] == 0
 
@@ -411,3 +412,50 @@ def test_the_card_is_read_from_the_left(fitted, truepool):
     rows = [line for line in lines[1:] if line[:column].endswith("  ")]
     assert len(rows) > 5
     assert all(row[column] != " " for row in rows)
+
+
+# The other label called positive
+
+
+@pytest.mark.parametrize("verb", ["fit", "pool", "compare"])
+def test_reports_that_rank_the_wrong_way_round_are_never_accepted_in_silence(
+    tmp_path, monkeypatch, truepool, verb
+):
+    monkeypatch.chdir(tmp_path)
+    panel = sound(cases=300)
+    table = pd.DataFrame(panel.reports, columns=list(panel.agents))
+    table.to_csv("new.csv", index=False)
+    labels = np.array(["no", "yes"])[panel.outcomes]
+    table.assign(label=labels).to_csv("train.csv", index=False)
+    words = {
+        "fit": ["train.csv", "--pool", "platt", "-o", "p.pool"],
+        "pool": ["train.csv", "new.csv", "--pool", "platt", "-o", "out.csv"],
+        "compare": ["train.csv", "--pool", "mean"],
+    }[verb]
+    command = [verb, *words, "--outcome", "label", "--positive"]
+    code, out, err = truepool(*command, "no")
+    assert code == 0, err
+    assert (
+        "warning: All 5 agents rank cases the wrong way round: is no the positive "
+        "label? Say --positive yes if the reports are probabilities of yes."
+    ) in " ".join(err.split())
+    if verb == "fit":
+        text = " ".join(out.split())
+        assert "mean ranks cases the wrong way round" in text
+        assert "over-confident" not in text
+    code, out, err = truepool(*command, "yes")
+    assert code == 0
+    assert "wrong way round" not in out + err
+
+
+def test_the_cure_for_a_missing_agent_works(fitted, truepool):
+    new = pd.read_csv("new.csv").drop(columns="di")
+    new.to_csv("three.csv", index=False)
+    code, _, err = truepool("score", "v.pool", "three.csv")
+    assert code == 2
+    assert "missing: 'di'" in err
+    assert "add an empty one if there are none, or fit again without" in err
+    new.assign(di="").to_csv("three.csv", index=False)
+    code, out, err = truepool("score", "v.pool", "three.csv")
+    assert (code, len(out.splitlines())) == (0, 91), err
+    assert "no case has a report of 'di'" in err

@@ -146,7 +146,7 @@ def test_times_that_are_written_otherwise_are_refused_with_their_format(times, c
     ("cell", "cure"),
     [
         ("5%", "column 'w' has '5%' in zero-based row 2. Write 0.05, without the percent sign."),
-        ("0,5", "Pass --decimal , if the comma is the decimal mark, else leave it out."),
+        ("0,5", "Pass --decimal ',' if the comma is the decimal mark, else leave it out."),
         ("1,234.50", "Leave out what separates the thousands."),
         ("lots", "column 'w' has 'lots' in zero-based row 2. Correct it, or name another column."),
     ],
@@ -270,14 +270,45 @@ def test_the_latest_report_of_a_long_table_counts():
     assert "1 report replaced by a later one" in found.notes()[0]
 
 
-def test_reports_after_the_decision_do_not_count():
-    table = pa.table({**LONG, "closes": [1, 1, 2, 2, 1]})
+def test_only_reports_before_the_decision_count():
+    table = pa.table({**LONG, "closes": [2, 2, 3, 3, 2]})
     written = TableFormat(long=COLUMNS, time="made", decision_time="closes")
     panel, found = load_panel(table, written)
     assert_array_equal(panel.reports, [[0.5, 0.6], [0.2, 0.4]])
-    assert panel.times.tolist() == [1, 2]
+    assert panel.times.tolist() == [2, 3]
     assert (found.late, found.replaced) == (1, 0)
-    assert "1 report made after the decision time" in found.notes()[0]
+    assert "1 report made at or after the decision time" in found.notes()[0]
+
+
+def test_days_that_cannot_be_told_apart_do_not_let_the_outcome_leak_in():
+    days = {"made": ["2025-02-08", "2025-02-09"] * 2, "closes": ["2025-02-09"] * 4}
+    rows = {"question": ["q1", "q1", "q2", "q2"], "who": ["ada", "bob"] * 2}
+    rows |= {"p": [0.6, 1.0, 0.5, 0.0], "y": [1, 1, 0, 0]} | days
+    written = TableFormat(
+        long=("question", "who", "p"), time="made", decision_time="closes"
+    )
+    panel, found = load_panel(pa.table(rows), written)
+    assert_array_equal(panel.reports, [[0.6, np.nan], [0.5, np.nan]])
+    assert found.late == 2
+
+
+def test_reports_at_the_same_time_are_counted_and_the_cure_that_is_named_works():
+    rows = {"question": ["q1", "q1", "q1", "q2", "q2", "q2"], "y": [1, 1, 1, 0, 0, 0]}
+    rows |= {"who": ["ada", "ada", "bob"] * 2, "made": [1, 1, 1] * 2}
+    table = pa.table(rows | {"p": [0.6, 0.9, 0.5, 0.3, 0.2, 0.4]})
+    given = {"long": ("question", "who", "p"), "time": "made"}
+    cure = "pass --updates last-row if the lower row is the later report"
+    with pytest.raises(ReportError, match=rf"\(2 such pairs in all\).*{cure}"):
+        load_panel(table, TableFormat(**given))
+    with pytest.raises(ReportError, match=f"no time says.*{cure}"):
+        load_panel(table.drop_columns("made"), TableFormat(long=given["long"]))
+    panel, found = load_panel(table, TableFormat(**given, updates="last-row"))
+    assert_array_equal(panel.reports, [[0.9, 0.5], [0.2, 0.4]])
+    assert found.replaced == 2
+    ends = table.append_column("end", pa.array([2] * 6))
+    weighted = TableFormat(**given, decision_time="end", updates="time-weighted")
+    with pytest.raises(ReportError, match="or remove all but one"):
+        load_panel(ends, weighted)
 
 
 def test_a_long_table_is_the_wide_one_that_it_was_made_from(tmp_path):
@@ -413,7 +444,7 @@ def test_a_format_that_cannot_be_is_refused(settings, kind, match):
     ("change", "settings", "kind", "match"),
     [
         ({"made": [1, 1, 1, 1, 1]}, {"time": "made"}, ReportError, "'ada' has 0.5 and 0.9 on case 'q1', and both have the same time"),
-        ({}, {}, ReportError, "no time says which is later. Name the column"),
+        ({}, {}, ReportError, "no time says which is later .1 such pair in all.. Name the column"),
         ({"y": [1, 0, 0, 0, 1]}, {"time": "made"}, OutcomeError, "case 'q1' has 1 and, in zero-based row 1, 0"),
         ({"who": ["ada", None, "ada", "bob", "ada"]}, {}, SourceError, "column 'who' is empty in zero-based row 1"),
         ({}, {"decision_time": "made"}, SourceError, "needs the times of the reports"),
@@ -428,8 +459,8 @@ def test_a_long_table_that_contradicts_itself_is_refused(change, settings, kind,
     ("cells", "settings", "match"),
     [
         (["90%", "20%"], {}, "'ada' has '90%' in zero-based row 0. Pass --percent"),
-        (["0,9", "0,2"], {}, "'ada' has '0,9' in zero-based row 0. Pass --decimal ,"),
-        (["9,5%", "20%"], {}, "Pass --decimal , and --percent"),
+        (["0,9", "0,2"], {}, "'ada' has '0,9' in zero-based row 0. Pass --decimal ','"),
+        (["9,5%", "20%"], {}, "Pass --decimal ',' and --percent"),
         (["90%", "0.2"], {"percent": True}, "'ada' has '90%' and column 'ada' has '0.2'"),
         (["90%", "20%"], {"percent": True}, "'ada' has '90%' and column 'bob' has '0.6'"),
     ],
@@ -578,7 +609,7 @@ def test_points_between_thousands_are_not_decimal_points(tmp_path, amount):
         read_panel(path, decimal=",", weight="amount", agents="a,b")
     path.write_text("a;b;y\n0,1;0.2;0\n0,3;0.4;1\n")
     with pytest.raises(
-        ReportError, match="'0.2' in line 2 of the file. Pass --decimal . if"
+        ReportError, match="'0.2' in line 2 of the file. Pass --decimal '.' if"
     ):
         read_panel(path, decimal=",")
 

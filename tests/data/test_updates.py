@@ -38,7 +38,7 @@ def time_weighted(table, **more):
 
 def integrate(table, question, name):
     """Mean Brier loss of a forecaster's standing forecast, day by day; and for how long."""
-    own = table[(table.question == question) & (table.made <= table.closes)]
+    own = table[(table.question == question) & (table.made < table.closes)]
     days = np.arange(own.made.min(), own.closes.max())
     losses = []
     for day in np.unique(days):
@@ -110,16 +110,19 @@ def test_dates_and_text_are_as_good_as_numbers():
     assert_array_equal(dates.reports, numbers.reports)
 
 
-def test_a_forecast_at_the_close_has_no_time_to_stand_unless_it_is_the_only_one():
+def test_a_forecast_at_the_close_comes_too_late_also_where_it_is_the_only_one():
     rows = {
         "question": ["q", "q", "r", "r"], "forecaster": ["a", "b", "a", "b"],
         "probability": [0.9, 0.8, 0.3, 0.2], "made": [1, 5, 5, 5],
-        "closes": [5, 5, 5, 5], "y": [1, 1, 0, 0],
+        "closes": [5, 5, 6, 5], "y": [1, 1, 0, 0],
     }  # fmt: skip
-    panel = time_weighted(pd.DataFrame(rows))
+    table = pd.DataFrame(rows)
+    panel = time_weighted(table)
     assert panel.ids.tolist() == ["q", "r"]
     assert panel.weights.tolist() == [1.0, 1.0]
-    assert_array_equal(panel.reports, [[0.9, np.nan], [0.3, 0.2]])
+    assert_array_equal(panel.reports, [[0.9, np.nan], [0.3, np.nan]])
+    with pytest.raises(SourceError, match="all 4 were made at that time or later"):
+        time_weighted(table.assign(made=7))
 
 
 def test_the_last_forecast_is_the_rule_unless_another_is_asked_for():
@@ -139,7 +142,7 @@ def test_what_was_split_and_what_was_late_is_stated():
     assert (summary.cases, summary.intervals) == (6, len(panel))
     notes = " ".join(summary.notes())
     assert f"6 cases split into {len(panel)} intervals between updates" in notes
-    assert f"{summary.late} reports made after the decision time" in notes
+    assert f"{summary.late} reports made at or after the decision time" in notes
     assert "replaced" not in notes
 
 
@@ -161,7 +164,7 @@ def test_new_cases_have_their_last_report_however_the_pool_was_fitted():
 @pytest.mark.parametrize(
     ("words", "error", "sentence"),
     [
-        ({"updates": "mean"}, SettingError, "updates must be last or time-weighted; got 'mean'"),
+        ({"updates": "mean"}, SettingError, "updates must be one of last, last-row, time-weighted; got 'mean'"),
         ({"updates": "time-weighted"}, SettingError, "count until each case ends; no column says when"),
         ({**WRITTEN, "updates": "time-weighted", "weight": "w"}, SettingError, "weights already; got the weight column 'w' as well"),
         ({"layout": "tall"}, SettingError, "'wide' or 'long'; got 'tall'"),

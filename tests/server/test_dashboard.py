@@ -153,7 +153,13 @@ def test_a_pool_without_any_case_has_a_page(tmp_path):
         local.decide("fraud", "c0", None)
         view = Dashboard(local.coordinator).pool(ANYONE, "fraud")
         assert view.headline == "Check the feed of bob (no reports), cyd (no reports)."
-        assert "c0" in render.pool_page(view)
+        html = render.pool_page(view)
+        assert "c0" in html
+        assert "The last decision, without an outcome" in html
+        assert "the last 1 decision" not in html.lower()
+        local.settle("fraud", [("c0", "ok")])
+        view = Dashboard(local.coordinator).pool(ANYONE, "fraud")
+        assert "The last decision, with a known outcome" in render.pool_page(view)
 
 
 @pytest.mark.parametrize(

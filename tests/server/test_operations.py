@@ -1,5 +1,7 @@
 """Reports, decisions and outcomes: what is stored, what is refused, what is learned."""
 
+import re
+
 import numpy as np
 import pytest
 from server.service import FRAUD, Local
@@ -131,13 +133,21 @@ def test_a_report_that_is_none_is_refused(fraud, report, error, sentence):
         fraud.report("fraud", [report])
 
 
+def test_a_percentage_is_named_with_its_case_and_the_cure(fraud):
+    sentence = "'ada' has 40 on case '4711'. If it is a percentage, write 0.4."
+    with pytest.raises(ReportError, match=re.escape(sentence)):
+        fraud.report("fraud", [("4711", "ada", 40)])
+    with pytest.raises(ReportError, match="'ada' has -3 on case '4711'$"):
+        fraud.report("fraud", [("4711", "ada", -3)])
+
+
 def test_what_is_not_there_is_unknown(fraud):
     refused("unknown", fraud.decide, "fraud", "c1", None)
     refused("unknown", fraud.settle, "fraud", [("c1", "ok")])
     refused("unknown", fraud.case, "fraud", "c1")
     refused("unknown", fraud.erase, "fraud", "c1")
     assert "known: fraud" in refused("unknown", fraud.describe, "frad")
-    with pytest.raises(OutcomeError, match="'ok' or 'fraud'"):
+    with pytest.raises(OutcomeError, match="'ok' or 'fraud'; case 'c1' has 'maybe'"):
         fraud.settle("fraud", [("c1", "maybe")])
 
 

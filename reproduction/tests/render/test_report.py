@@ -4,6 +4,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from browser import Browser, find_browser
 from matplotlib.figure import Figure
 
 from truepool.core.errors import SourceError
@@ -160,6 +161,23 @@ def test_the_html_page_is_whole_and_loads_nothing():
     text = " ".join(reader.text)
     for part in ("A <title>", "As & is.", "Because.", "not built yet", "3.11"):
         assert part in text
+
+
+@pytest.mark.skipif(find_browser() is None, reason="there is no Chromium")
+@pytest.mark.parametrize("width", [1280, 390])
+def test_reasons_are_read_without_scrolling_sideways(tmp_path, width):
+    long = claim(1, "does not hold") | {"reason": "Reports shrink. " * 30}
+    page = tmp_path / "page.html"
+    page.write_text(html(DATA | {"conclusions": [long]}, {"fig:b": figure()}))
+    browser = Browser(find_browser())
+    try:
+        browser.open(page, width)
+        right = "document.querySelector('table').getBoundingClientRect().right"
+        assert browser.run(right) <= width
+        cell = "getComputedStyle(document.querySelector('tbody td:last-child'))"
+        assert browser.run(f"{cell}.textAlign") == "left"
+    finally:
+        browser.close()
 
 
 def test_a_figure_stands_in_the_section_of_its_label():

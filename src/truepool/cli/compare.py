@@ -59,6 +59,7 @@ def compare(
     check_files([panel], [json_file, markdown])
     where = make_engine(engine, address)
     cases = options.panel_or_example(panel, table_format, seed=seed)
+    options.note_reversed_labels(cases)
     with opened(where), progress_bar("Comparing pools") as progress:
         result = run(
             cases,
@@ -75,7 +76,7 @@ def compare(
             engine=where,
         )
     shown = [grid(result), *([groups(result)] if result.groups else [])]
-    heading = labels.sentence(cases.labels, cases.counts)
+    heading = labels.sentence(cases.labels, cases.counts, table_format.unit)
     outcome_labels = {"outcome_labels": cases.labels.to_dict(cases.counts)}
     values = result.to_dict() | outcome_labels
     tables = "\n\n".join(table.to_markdown() for table in shown)

@@ -52,6 +52,7 @@ def fit(
     if not _fit_stream(rule, table, table_format, where, checkpoint, quiet=quiet):
         seed = vars(rule).get("seed", 0)
         panel = options.read_panel(table, table_format, seed=seed)
+        options.note_reversed_labels(panel)
         with clock("Fitting", rule.name):
             rule.fit_panel(panel)
     with together():

@@ -92,6 +92,7 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
     if profile.problem is not None:
         lines.append(f"The table cannot be read yet: {profile.problem}")
     if not err:
-        lines += [f"Wrote {place}.", f"Next: {command}"]
+        when = "Next" if profile.problem is None else "Once it can be read"
+        lines += [f"Wrote {place}.", f"{when}: {command}"]
     for line in lines:
         (print_note if err else print_line)(line)

@@ -58,8 +58,10 @@ def show(
         f"made {spent.describe()}.",
         f"Wrote {output}.",
     ]
-    outcomes = found.columns.get(outcome)
-    known = None if outcomes is None else [k for k in outcomes if k is not None]
+    known = None
+    if found.labels is not None and outcome in found.columns:
+        given = [label for label in found.columns[outcome] if label is not None]
+        known = found.labels.encode(given)
     write_summary(summary, json_file, found.labels, known)
     print_summary("\n".join(lines), json_file, found.labels, known)
 

@@ -13,7 +13,7 @@ from truepool.cli import config as config_file
 
 if TYPE_CHECKING:
     from truepool.data.costs import Costs
-    from truepool.data.panel import Panel
+    from truepool.data.panel import Panel, PendingCases
     from truepool.data.tables import TableFormat, TableSummary
     from truepool.data.tables.panel_stream import PanelStream
     from truepool.pools import Pool
@@ -83,13 +83,14 @@ SPELLINGS = {
         type=tuple[str, str, str],
     ),
     "--decision-time": Spelling(
-        "COLUMN", "For a long table: reports after this time do not count."
+        "COLUMN", "For a long table: only reports made before this time count."
     ),
     "--updates": Spelling(
         "RULE",
         "For a long table: what counts when an agent reports on a case more than once: "
-        "last (default), or time-weighted: each report for as long as it stood, until "
-        "the decision time.",
+        "last (default); last-row, which of two at the same time takes the lower row; "
+        "or time-weighted: each report for as long as it stood, until the decision "
+        "time.",
     ),
     "--cost-fn": Spelling(
         "NUMBER|COLUMN",
@@ -412,6 +413,7 @@ def _collect_new_table(
     ] = None,
     long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
     decision_time: Annotated[str | None, option("--decision-time")] = None,
+    updates: Annotated[str | None, option("--updates")] = None,
 ) -> dict[str, Any]:
     """What is said about the table of new cases; the pool knows the rest."""
     return {name: value for name, value in locals().items() if value is not None}
@@ -532,8 +534,24 @@ def read_panel(
     note(summary)
     NOTES.extend(_uses(panel, table_format))
     if panel.pending is not None and pending is not None:
-        note_pending(len(panel.pending), pending)
+        note_pending(_count_pending(panel.pending, table_format), pending)
     return panel
+
+
+def _count_pending(pending: "PendingCases", table_format: "TableFormat") -> int:
+    """How many cases are pending, however many intervals they are split into."""
+    if table_format.unit == "case" or pending.ids is None:
+        return len(pending)
+    return len(set(pending.ids.tolist()))
+
+
+def note_reversed_labels(panel: "Panel") -> None:
+    """Warn where the agents rank cases the wrong way round, as the audit does."""
+    from truepool.audits.topics.reversal import doubt_labels
+
+    doubt = doubt_labels(panel)
+    if doubt is not None:
+        NOTES.append(f"warning: {doubt.sentence} {doubt.cure}")
 
 
 def note_pending(count: int, what: str) -> None:
@@ -595,14 +613,17 @@ def note_stream(panels: "PanelStream") -> None:
 
 def _uses(panel: "Panel", table_format: "TableFormat") -> Iterator[str]:
     """Say how the columns that weight and group the cases are used."""
+    unit = table_format.unit
     if panel.groups is not None:
         count = len(set(panel.groups.tolist()))
+        group = table_format.group or (table_format.long or ("case",))[0]
         yield (
-            f"Cases of the same {table_format.group} ({count:,} in all) stay in one "
-            "fold, and intervals resample them together."
+            f"{unit.capitalize()}s of the same {group} ({count:,} in all) stay in one "
+            "fold, and are resampled together for every margin of error."
         )
     if panel.weights is not None:
-        yield f"Each case counts by its {table_format.weight}."
+        weight = table_format.weight or "share of the time that the case was open"
+        yield f"Each {unit} counts by its {weight}."
     if panel.propensity is not None:
         yield (
             f"Each case counts by 1 / {table_format.propensity}, the chance that it "
@@ -628,7 +649,13 @@ def check_unweighted(table_format: "TableFormat", who: str) -> None:
     from truepool.core.errors import SettingError
     from truepool.data.tables import TableFormat
 
-    for name in ("weight", "group", "propensity", "updates"):
+    counted_once = table_format.unit == "case"
+    for name in (
+        "weight",
+        "group",
+        "propensity",
+        *(() if counted_once else ["updates"]),
+    ):
         value = getattr(table_format, name)
         if value != getattr(TableFormat(), name):
             raise SettingError(

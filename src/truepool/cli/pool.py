@@ -41,12 +41,13 @@ def pool(
 ) -> None:
     """Fit a pool on TRAIN, then pool and decide the cases in NEW."""
     from truepool.cli.outputs import STDOUT, check_files, write_cases, write_json
-    from truepool.cli.screen import clock
+    from truepool.cli.screen import clock, print_line
     from truepool.core.files import together
     from truepool.data.costs import Costs
     from truepool.data.panel import check_times
     from truepool.data.tables import file_format, load_reports
     from truepool.measures.capacity import Capacity
+    from truepool.render.labels import sentence
 
     check_files([train, new], [output, json_file])
     if output != STDOUT:
@@ -54,6 +55,7 @@ def pool(
     limit = None if capacity is None else Capacity.parse(capacity)
     _check_id(table_format.id)
     panel = options.read_panel(train, _train_format(table_format, train, new))
+    options.note_reversed_labels(panel)
     reports = load_reports(new, panel.agents, table_format, panel.labels)
     options.NOTES.extend(f"{new.name}: {line}" for line in reports.summary.notes())
     with clock("Fitting", rule.name):
@@ -73,7 +75,8 @@ def pool(
         outcome_labels = {"outcome_labels": panel.labels.to_dict(counts)}
         write_json(json_file, summary | outcome_labels)
     if not quiet and STDOUT not in (json_file, output):
-        _show(explanation, summary, panel.labels, counts)
+        print_line(sentence(panel.labels, counts, table_format.unit))
+        _show(explanation, summary, panel.labels)
 
 
 def _check_id(id: str | None) -> None:
@@ -116,13 +119,11 @@ def _summary(
 
 
 def _show(
-    explanation: "Explanation", summary: dict[str, Any], labels: Any, counts: Any
+    explanation: "Explanation", summary: dict[str, Any], labels: "Labels"
 ) -> None:
     from truepool.cli.screen import console, print_line
-    from truepool.render.labels import sentence
     from truepool.render.tables.weights import explanation_grids
 
-    print_line(sentence(labels, counts))
     if explanation.why is not None:
         print_line(f"Why: {explanation.why}.")
     for table in explanation_grids(explanation):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from truepool.pools.scorer import Scorer, Tally
 
 WRITTEN = ("time_format", "sep", "decimal", "percent")
-LONG = ("long", "decision_time")
+LONG = ("long", "decision_time", "updates")
 """What new cases take from the table of the fit: how it is written, and its layout."""
 
 
@@ -250,14 +250,20 @@ def _format_of_new(
     from truepool.data.tables.batches import is_json_lines
     from truepool.data.tables.dataset import open_dataset
     from truepool.data.tables.files import is_dataset
+    from truepool.data.tables.table_format import TIME_WEIGHTED
 
-    same = {name: vars(fitted_on)[name] for name in ("time", *WRITTEN, *LONG)}
-    known = same | given
+    before = vars(fitted_on.of_new_cases(()))
+    known = {name: before[name] for name in ("time", *WRITTEN, *LONG)} | given
+    if known["updates"] == TIME_WEIGHTED:
+        raise SettingError(
+            "new cases are decided by the last report of each agent; got --updates "
+            f"{TIME_WEIGHTED}. Leave it out."
+        )
     sep, mark = given.get("sep"), fitted_on.decimal
     if sep == mark and "decimal" not in given:
         raise SettingError(
             f"--sep {sep} separates the columns, so it cannot be the decimal mark, as "
-            f"in the table of the fit. Pass --sep {sep} --decimal ."
+            f"in the table of the fit. Pass --sep '{sep}' --decimal '.'."
         )
     if fitted_on.long and "long" not in given:
         names: list[str] = []
@@ -266,7 +272,7 @@ def _format_of_new(
         elif isinstance(source, Path) and not is_json_lines(source):
             names = read_column_names(source, sep=known["sep"])
         if not set(fitted_on.long) <= set(names):
-            known |= dict.fromkeys(LONG)
+            known |= {name: vars(TableFormat())[name] for name in LONG}
     return TableFormat(**known)
 
 

@@ -189,8 +189,16 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     " (did you mean 'y'?)"
     >>> suggestion("outcome", ["ada", "bob"])
     ''
+    >>> suggestion("fraud", ["Fraude (EUR)", "fraud confirmed"])
+    " (did you mean 'fraud confirmed'?)"
     """
-    known = list(known)
-    close = [word for word in known if word.casefold() == name.casefold()]
+    known, meant = list(known), name.casefold()
+    close = [word for word in known if word.casefold() == meant]
+    close = close or [word for word in known if _begins(word.casefold(), meant)]
     close = close or get_close_matches(name, known, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _begins(word: str, start: str) -> bool:
+    """Whether the first words of a name are these, whole."""
+    return bool(start) and word.startswith(start) and not word[len(start)].isalnum()

@@ -95,7 +95,7 @@ def number_cure(cell: Any, otherwise: str) -> str:
     """Say how a number that is written in another way should be written.
 
     >>> number_cure("5%", ""), number_cure("1,5", "")[:19], number_cure("lots", "Why?")
-    ('Write 0.05, without the percent sign.', 'Pass --decimal , if', 'Why?')
+    ('Write 0.05, without the percent sign.', "Pass --decimal ',' ", 'Why?')
     """
     text = str(cell).strip()
     if re.fullmatch(r"[-+]?[1-9]\d{0,2}(\.\d{3})+", text):  # no decimal mark
@@ -104,7 +104,7 @@ def number_cure(cell: Any, otherwise: str) -> str:
     if text.endswith("%") and is_number(number):
         return f"Write {float(number) / 100:g}, without the percent sign."
     if "," in text and is_number(number):
-        return "Pass --decimal , if the comma is the decimal mark, else leave it out."
+        return "Pass --decimal ',' if the comma is the decimal mark, else leave it out."
     if re.fullmatch(r"[-+]?\d+[.,'][\d.,']*\d", text):
         return "Leave out what separates the thousands."
     return otherwise

@@ -355,7 +355,9 @@ def _numbers(classes: int, positive: Any, negative: Any) -> dict[Any, int]:
     return {positive: 1} if negative is None else {negative: 0, positive: 1}
 
 
-def coordinates(agent: str, report: Any, classes: int) -> FloatArray:
+def coordinates(
+    agent: str, report: Any, classes: int, case: str | None = None
+) -> FloatArray:
     """Report as coordinates (C,): a probability, one per class, or NaN for none."""
     try:
         if np.iscomplexobj(report):
@@ -371,7 +373,10 @@ def coordinates(agent: str, report: Any, classes: int) -> FloatArray:
     if inside and value.shape == (classes,) and abs(value.sum() - 1) <= SUM_TOLERANCE:
         exact = abs(value.sum() - 1) <= 1e-12
         return from_classes(value if exact else value / value.sum())
+    percent = value.shape == (1,) and 1 < value[0] <= 100
+    where = "" if case is None else f" on case {case!r:.60}"
+    cure = f". If it is a percentage, write {value[0] / 100:g}." if percent else ""
     raise ReportError(
         f"a report must lie in [0, 1], or be one number per class that sum to 1; "
-        f"agent {agent!r} has {report!r:.60}"
+        f"agent {agent!r} has {report!r:.60}{where}{cure}"
     )

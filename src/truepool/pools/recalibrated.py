@@ -32,7 +32,14 @@ def describe_slope(slope: float, pool: str) -> str:
 
     >>> describe_slope(1.4, "mean")
     'multiplies the log-odds; above 1: mean was under-confident'
+    >>> describe_slope(-1.4, "mean")
+    'below 0: mean ranks cases the wrong way round; check which label is positive'
     """
+    if slope < 0:
+        return (
+            f"below 0: {pool} ranks cases the wrong way round; check which label is "
+            "positive"
+        )
     fault = "exactly 1: no change"
     if slope != 1:
         side, how = ("above", "under") if slope > 1 else ("below", "over")

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from truepool.core.arrays import FloatArray, to_classes
-from truepool.core.errors import LedgerError, RequestError, SettingError
+from truepool.core.errors import LedgerError, OutcomeError, RequestError, SettingError
 from truepool.data.costs import Costs
+from truepool.data.labels import format_choice
 from truepool.measures.decisions import choose
 from truepool.server.configuration import PoolConfig, RuleConfig, check_name
 from truepool.server.endpoints import Endpoint
@@ -164,9 +165,15 @@ class Deployment:
             found.rules[name] = rule
         return found
 
-    def number(self, outcome: Any) -> int:
-        """Class number of a label."""
-        return int(self.pool.labels.encode([outcome])[0])
+    def number(self, outcome: Any, case: str) -> int:
+        """Class number of the label of a case."""
+        try:
+            return int(self.pool.labels.encode([outcome])[0])
+        except OutcomeError:
+            raise OutcomeError(
+                f"an outcome must be {format_choice(self.pool.labels.names)}; case "
+                f"{case!r:.60} has {outcome!r:.60}"
+            ) from None
 
     def decide(self, pooled: FloatArray, columns: Mapping[str, Any]) -> int:
         """Class number with the lowest expected cost, for pooled coordinates (C,)."""

@@ -180,7 +180,7 @@ class Operations:
         new: dict[str, dict[str, Any]] = {}
         for case, outcome in outcomes:
             check_name("a case", case)
-            label = deployment.number(outcome)
+            label = deployment.number(outcome, case)
             settled = self.ledger.find_entry(number, case, "settle")
             known = settled.content if settled else new.get(case)
             if known is None:

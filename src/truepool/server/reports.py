@@ -51,7 +51,7 @@ def as_rows(deployment: Deployment, reports: Sequence[Report]) -> list[Row]:
         if K == 2 and type(report) is float and 0.0 <= report <= 1.0:
             value = NUMBER.pack(report + 0.0)  # no -0.0
         else:
-            checked = coordinates(agent, _numbers(agent, report), K)
+            checked = coordinates(agent, _numbers(agent, report), K, case)
             value = (checked + 0.0).tobytes()
         rows.append((case, place, value))
     return rows

@@ -6,8 +6,9 @@ from panels import random_panel
 
 from truepool.audits import audit
 from truepool.audits.evidence import Evidence
-from truepool.audits.topics.reversal import REVERSED, check
+from truepool.audits.topics.reversal import REVERSED, check, doubt_labels
 from truepool.data.panel import Panel
+from truepool.data.sparse import SparseReports
 from truepool.measures.losses import Loss
 from truepool.measures.scores import auc
 from truepool.pools.mean import Mean
@@ -206,3 +207,20 @@ def test_nothing_is_asked_of_three_classes():
     codes = [f.code for f in findings]
     assert "reversed" in codes
     assert "reversed-labels" not in codes
+
+
+def test_among_too_many_agents_their_mean_alone_decides(monkeypatch):
+    panel = upside_down()
+    sparse = sparse_copy(panel)
+    assert doubt_labels(sparse).sentence == doubt_labels(panel).sentence
+    monkeypatch.setattr("truepool.audits.topics.reversal.DENSE_CELLS", 100)
+    assert doubt_labels(sparse).sentence == (
+        "On average, 5 agents rank cases the wrong way round: is legit the positive "
+        "label?"
+    )
+
+
+def sparse_copy(panel):
+    given = SparseReports.from_dense(panel.reports)
+    labels = np.array(["fraud", "legit"])[panel.outcomes]
+    return Panel(given, labels, positive="legit")

@@ -76,11 +76,12 @@ class Cases:
             given,
         )
 
-    def encode(self, labels: Labels) -> Array:
-        """Class numbers of the outcomes, None where they are unknown."""
-        numbers = np.full(len(self.known), None, dtype=object)
-        numbers[self.known] = labels.encode(self.given).tolist()
-        return numbers
+    @property
+    def outcomes(self) -> Array:
+        """Outcomes as they are written, None where they are unknown."""
+        found = np.full(len(self.known), None, dtype=object)
+        found[self.known] = self.given.tolist()
+        return found
 
 
 def common_labels(tables: Sequence[Cases], positive: Any) -> Labels | None:

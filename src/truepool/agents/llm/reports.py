@@ -38,7 +38,8 @@ class ModelReports:
     ----------
     columns : dict of str to array (T,)
         Ids and times, a column per agent (NaN where the report is missing) and the
-        outcomes as class numbers, as `truepool.read_panel` reads them.
+        outcomes as the table has them, so `truepool.read_panel` needs the same
+        ``positive``.
     agents : tuple of str
         ``template (model)``, in order.
     labels : Labels or None
@@ -199,7 +200,7 @@ def ask(
         reports, missing[agent.name] = _combine(found, samples, probability)
         columns[agent.name] = 1 - reports if agent.swapped else reports
     if labels is not None and cases.known.any():
-        columns[outcome] = cases.encode(labels)
+        columns[outcome] = cases.outcomes
     return ModelReports(
         columns,
         tuple(requests),

@@ -1,7 +1,7 @@
 """Whether agents report the opposite of what happens, and since when."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -15,11 +15,13 @@ from truepool.audits.topic import Topic
 from truepool.audits.topics.feeds import fix_feed
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, to_classes
+from truepool.data.panel import Panel
+from truepool.data.sparse import DENSE_CELLS
 from truepool.measures.groups import enough_cases
 from truepool.measures.inference import independent_units, paired_p_values
 from truepool.measures.inference.bootstrap import standard_errors
 from truepool.measures.scores import auc
-from truepool.online.alarms.change_point import change
+from truepool.online.alarms.change_point import Change, change
 from truepool.stress.label_flip import LabelFlip
 
 REVERSED = 0.45
@@ -28,50 +30,86 @@ NEARLY_ALL = 0.8
 """Where at least this share of the agents is reversed, the labels are in doubt."""
 
 
+@dataclass(frozen=True, eq=False)
+class LabelDoubt:
+    """Why the other of two labels may be the positive one, and what to do about it."""
+
+    sentence: str
+    cure: str
+    test: "_Test"
+
+
 def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test per agent; where nearly all are reversed, a question of the labels."""
-    found = [_agent(evidence, i) for i in range(len(evidence.panel.agents))]
-    yield from found
-    if evidence.panel.classes == 2:
-        yield from _labels(evidence, [one.since is None for one in found])
+    yield from (_agent(evidence, i) for i in range(len(evidence.panel.agents)))
+    doubt = doubt_labels(evidence.panel)
+    if doubt is not None:
+        yield Candidate(
+            LABELS,
+            (),
+            doubt.sentence,
+            f"{doubt.cure} Until that is clear no other figure here can be relied on.",
+            p_value=doubt.test.p_value,
+            number=_area(doubt.test.area, doubt.test.outcomes, evidence.level),
+            unit="AUC of the agents' mean",
+            figure="credit",
+            broken=True,
+        )
 
 
-def _labels(evidence: Evidence, always: Sequence[bool]) -> Iterator[Candidate]:
+def doubt_labels(panel: Panel) -> LabelDoubt | None:
     """Ask whether the other label is the positive one, by tests of ranks.
 
-    ``always`` says which agents did not turn round at some date. Where events are rare
-    a few large reports decide a test of the reports themselves.
+    Where events are rare a few large reports decide a test of the reports themselves.
+    Agents that turned round at some date are no reason to doubt the labels.
     """
-    panel = evidence.panel
-    known = ~np.isnan(panel.values)
-    total = np.where(known, panel.values, 0.0).sum(axis=1)
-    count = known.sum(axis=1)
-    mean = np.where(count > 0, total / np.maximum(count, 1), np.nan)
-    test = _test(evidence, _ranks(mean))
+    if panel.classes > 2:
+        return None
+    test = _test(panel, _ranks(_mean(panel)))
     if not _is_wrong(test):
-        return
-    agent_tests = (_test(evidence, _ranks(own)) for own in panel.values.swapaxes(0, 1))
-    wrong = sum(
-        _is_wrong(own) for own, one in zip(agent_tests, always, strict=True) if one
-    )
-    if wrong < NEARLY_ALL * len(panel.agents):
-        return
-    labels, agents = panel.labels, len(panel.agents)
+        return None
+    labels, agents, wrong = panel.labels, len(panel.agents), _count_wrong(panel)
+    if wrong is not None and wrong < NEARLY_ALL * agents:
+        return None
     who = f"All {agents}" if wrong == agents else f"{wrong} of {agents}"
-    say = shlex.quote(str(labels.negative))
-    yield Candidate(
-        LABELS,
-        (),
+    if wrong is None:
+        who = f"On average, {agents:,}"
+    return LabelDoubt(
         f"{who} agents rank cases the wrong way round: is {labels.positive} the "
         "positive label?",
-        f"Say --positive {say} if the reports are probabilities of {labels.negative}. "
-        "Until that is clear no other figure here can be relied on.",
-        p_value=test.p_value,
-        number=_area(test.area, test.outcomes, evidence.level),
-        unit="AUC of the agents' mean",
-        figure="credit",
-        broken=True,
+        f"Say --positive {shlex.quote(str(labels.negative))} if the reports are "
+        f"probabilities of {labels.negative}.",
+        test,
     )
+
+
+def _mean(panel: Panel) -> FloatArray:
+    """Mean of the agents (T, 1), NaN where nobody reports."""
+    if panel.sparse is not None:
+        total, count = panel.sparse.by_case(panel.sparse.values), panel.sparse.counts
+    else:
+        known = ~np.isnan(panel.values)
+        total = np.where(known, panel.values, 0.0).sum(axis=1)
+        count = known.sum(axis=1)
+    total, count = total.reshape(-1, 1), count.reshape(-1, 1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _count_wrong(panel: Panel) -> int | None:
+    """How many agents are reversed; None where there are too many to look at each."""
+    if panel.sparse is not None and panel.sparse.cells > DENSE_CELLS:
+        return None
+    return sum(
+        _is_wrong(_test(panel, _ranks(own))) and _always(panel, own)
+        for own in panel.values.swapaxes(0, 1)
+    )
+
+
+def _always(panel: Panel, reports: FloatArray) -> bool:
+    """Whether an agent with reports (T, 1) did not turn round at some date."""
+    test = _test(panel, reports)
+    dated = test.p_value < LIKELY and panel.times is not None
+    return not dated or _turn(test.excess) is None
 
 
 def _is_wrong(test: "_Test") -> bool:
@@ -101,13 +139,13 @@ class _Test:
     excess: FloatArray
 
 
-def _test(evidence: Evidence, values: FloatArray) -> _Test:
+def _test(panel: Panel, values: FloatArray) -> _Test:
     r"""Test reports (T, C): do they give outcomes *less* probability than chance would.
 
     :math:`\sum_k \mathrm{cov}(p_k, 1[y = k])`, by a t-test over the cases; its sign is
     that of AUC - 1/2 for two classes, and K classes need no other.
     """
-    panel, order = evidence.panel, evidence.panel.order
+    order = panel.order
     counted, groups = panel.case_weights(), panel.groups
     weights = np.ones(len(panel)) if counted is None else counted
     share = np.bincount(panel.outcomes, weights, panel.classes) / weights.sum()
@@ -129,7 +167,10 @@ def _test(evidence: Evidence, values: FloatArray) -> _Test:
 
 
 def _agent(evidence: Evidence, i: int) -> Candidate:
-    agent, test = evidence.panel.agents[i], _test(evidence, evidence.panel.values[:, i])
+    agent, test = (
+        evidence.panel.agents[i],
+        _test(evidence.panel, evidence.panel.values[:, i]),
+    )
     candidate = Candidate(
         "reversed",
         (agent,),
@@ -162,8 +203,8 @@ def _add_date(
 
     Reversing all its reports would then spoil the sound ones.
     """
-    found = change(excess)
-    if not (found.p_value < SURE and found.before > 0):
+    found = _turn(excess)
+    if found is None:
         return candidate
     who, order = candidate.who[0], evidence.panel.order
     since = int(places[found.place])
@@ -180,6 +221,12 @@ def _add_date(
         since=since,
         between=(int(places[first]), int(places[last])),
     )
+
+
+def _turn(excess: FloatArray) -> Change | None:
+    """Where an agent that was sound turned round; None if it did not."""
+    found = change(excess)
+    return found if found.p_value < SURE and found.before > 0 else None
 
 
 def _excess(reports: FloatArray, outcomes: IntArray, share: FloatArray) -> FloatArray:

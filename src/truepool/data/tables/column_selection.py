@@ -147,7 +147,9 @@ class ColumnSelection:
             raise AgentError(
                 "the table must have the agents that the pool learned from, by name; "
                 f"missing: {', '.join(map(repr, missing))}{hint}; "
-                f"columns: {', '.join(names)}"
+                f"columns: {', '.join(names)}. Rename the column that "
+                "has these reports, add an empty one if there are none, or fit again "
+                "without that agent (--agents)."
             )
         for role, name in (("id", self.written.id), ("time", self.time)):
             if name is not None and name not in names:

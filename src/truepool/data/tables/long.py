@@ -8,11 +8,12 @@ import numpy as np
 
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
 from truepool.core.errors import OutcomeError, PanelError, ReportError, SourceError
+from truepool.core.formatting import pluralize
 from truepool.data.panel import check_times
 from truepool.data.row_names import row_name
 from truepool.data.sparse import DENSE_CELLS, SparseReports, prefers_sparse
 from truepool.data.tables.numbers import is_empty, parse_reports
-from truepool.data.tables.table_format import TIME_WEIGHTED, TableFormat
+from truepool.data.tables.table_format import LAST_ROW, TIME_WEIGHTED, TableFormat
 from truepool.data.tables.times import parse_times
 
 
@@ -56,7 +57,8 @@ def pivot(
 ) -> LongReports:
     """Turn one row per report into one row per case and one column per agent.
 
-    Of several reports of one agent on one case the latest counts.
+    Of several reports of one agent on one case the latest counts; a report made at the
+    decision time may already know the outcome, so it does not.
     """
     case_name, agent_name, report_name = columns
     for name in (case_name, agent_name):
@@ -79,9 +81,15 @@ def pivot(
                 "column. Name it (--time)."
             )
         limit = check_times(parse_times(frame[written.decision_time], written))
-        used &= times <= limit
+        used &= times < limit
     dated = times if limit is None else limit
     late = int((~np.isnan(reports)).sum() - used.sum())
+    if late and not used.any():
+        raise SourceError(
+            "some report must be made before the decision time; all "
+            f"{late:,} were made at that time or later. Check --time and "
+            "--decision-time."
+        )
     cases, case = _order(frame[case_name])
     known, agent = _order(frame[agent_name])
     agents = sorted({str(name) for name in known})
@@ -92,7 +100,11 @@ def pivot(
     if times is not None:
         rows = rows[np.argsort(times[rows], kind="stable")]
         times = times[rows]
-    _check_ties(place[rows], reports[rows], times, cases, agents)
+    if written.updates != LAST_ROW:
+        cure = "remove all but one"
+        if written.updates != TIME_WEIGHTED:
+            cure = "pass --updates last-row if the lower row is the later report"
+        _check_ties(place[rows], reports[rows], times, cases, agents, cure)
     shape = len(cases), len(agents)
     values = SparseReports.from_cells(case[rows], agent[rows], reports[rows], *shape)
     ids = np.empty(len(cases), dtype=object)
@@ -141,19 +153,18 @@ def _split_lives(
     until = np.where(np.roll(opens, -1), ends[owner], np.roll(begin, -1))
     life = (ends[owner] - begin[opens][np.cumsum(opens) - 1]).astype(np.float64)
     length = (until - begin).astype(np.float64)
-    share = np.divide(length, life, out=np.ones(len(life)), where=life > 0)
+    share = length / life
     values = np.empty((len(starts), standing.shape[1]))
     for s, rows in enumerate(np.split(np.arange(len(case)), starts[1:])):
         standing[owner[s], agent[rows]] = reports[rows]
         values[s] = standing[owner[s]]
     silent = np.setdiff1d(np.arange(len(ends)), owner)  # cases without any report
-    kept = np.flatnonzero(share > 0)
-    every = np.concatenate([owner[kept], silent])
+    every = np.concatenate([owner, silent])
     by_case = np.argsort(every, kind="stable")
     return Intervals(
-        np.concatenate([values[kept], standing[silent]])[by_case],
+        np.concatenate([values, standing[silent]])[by_case],
         every[by_case],
-        np.concatenate([share[kept], np.ones(len(silent))])[by_case],
+        np.concatenate([share, np.ones(len(silent))])[by_case],
     )
 
 
@@ -212,6 +223,7 @@ def _check_ties(
     times: Array | None,
     cases: list[Any],
     agents: list[str],
+    cure: str,
 ) -> None:
     """Refuse two reports for one cell of which neither is the later one."""
     order = np.argsort(place, kind="stable")
@@ -223,12 +235,13 @@ def _check_ties(
         row = int(np.argmax(same))
         t, i = divmod(int(place[order][row]), len(agents))
         first, second = reports[order][row : row + 2]
-        why, cure = (
-            ("no time says which is later", "Name the column of their times (--time).")
-            if times is None
-            else ("both have the same time", "Remove one.")
-        )
+        why, first_cure = "both have the same time", "Correct their times"
+        if times is None:
+            why = "no time says which is later"
+            first_cure = "Name the column of their times (--time)"
         raise ReportError(
             f"an agent must have one report per case; {agents[i]!r} has {first:g} and "
-            f"{second:g} on case {cases[t]!r}, and {why}. {cure}"
+            f"{second:g} on case {cases[t]!r}, and {why} "
+            f"({pluralize(int(same.sum()), 'such pair')} in all). {first_cure}, or "
+            f"{cure}."
         )

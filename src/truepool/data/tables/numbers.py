@@ -295,10 +295,10 @@ def _without_thousands(name: str, text: Any, first_row: int = 0) -> Any:
         return pc.replace_substring(text, ".", "")
     row = pc.index(points, True).as_py()
     raise SourceError(
-        "with --decimal , a point is no decimal mark; column "
+        "with --decimal ',' a point is no decimal mark; column "
         f"{name!r} has {text[row].as_py()!r} in {row_name(first_row + row)}. Leave "
         "out what separates "
-        "the thousands, or pass --decimal . if the point is the decimal mark."
+        "the thousands, or pass --decimal '.' if the point is the decimal mark."
     )
 
 
@@ -316,8 +316,8 @@ def _cure(name: str, cell: str, written: TableFormat) -> str:
             f"{name}, or name the agents with --agents)."
         )
     if "." in cell and written.decimal == ",":
-        return "Pass --decimal . if the point is the decimal mark, else leave it out."
-    options = ["--decimal ,"] if "," in cell and written.decimal != "," else []
+        return "Pass --decimal '.' if the point is the decimal mark, else leave it out."
+    options = ["--decimal ','"] if "," in cell and written.decimal != "," else []
     options += ["--percent"] if "%" in cell and not written.percent else []
     return f"Pass {' and '.join(options)}."
 

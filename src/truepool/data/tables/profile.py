@@ -310,7 +310,7 @@ def _find_long(look: _Look) -> bool:
         if len(moving) == 1:
             _set_time(look, moving[0], "when each report was made")
             if len(ends) == 1:
-                look.set("decision-time", ends[0], "later reports do not count", *ends)
+                look.set("decision-time", ends[0], "only earlier reports count", *ends)
         else:
             _find_time(look)
         return True

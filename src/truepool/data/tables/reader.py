@@ -345,7 +345,10 @@ def _known_reports(
     if missing or unknown:
         faults = []
         if missing:
-            faults.append(f"missing: {', '.join(map(repr, missing))}")
+            faults.append(
+                f"missing: {', '.join(map(repr, missing))} (rename a column, or add an "
+                "empty one if there are no reports)"
+            )
         if unknown:
             faults.append(f"not known: {', '.join(map(repr, unknown))}")
         raise AgentError(

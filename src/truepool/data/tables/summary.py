@@ -49,8 +49,8 @@ class TableSummary:
             )
         if self.late:
             notes.append(
-                f"{pluralize(self.late, 'report')} made after the decision time: left "
-                "out."
+                f"{pluralize(self.late, 'report')} made at or after the decision time: "
+                "left out."
             )
         if self.intervals:
             notes.append(

@@ -19,7 +19,7 @@ SCORES = r"\s*(\d+(?:\.\d+)?)\s*-\s*(\d+(?:\.\d+)?)\s*"
 LONG = ("case", "agent", "report")
 """What the columns of a long table are called unless they are named."""
 
-UPDATES = LAST, TIME_WEIGHTED = ("last", "time-weighted")
+UPDATES = LAST, LAST_ROW, TIME_WEIGHTED = ("last", "last-row", "time-weighted")
 """What counts of several reports of one agent on one case."""
 
 
@@ -63,10 +63,11 @@ class TableFormat:
         Long without ``long`` means that these columns are called case, agent and
         report.
     decision_time : str, optional
-        Column of a long table: reports made after that time do not count.
-    updates : {"last", "time-weighted"}
+        Column of a long table: only reports made before that time count.
+    updates : {"last", "last-row", "time-weighted"}
         Of a long table: what counts of several reports of one agent on one case. The
-        last one; or each of them, for as long as it stood, until the decision time.
+        last one, where two at the same time are refused, or the lower row of the two
+        counts; or each of them, for as long as it stood, until the decision time.
 
     Examples
     --------
@@ -163,7 +164,8 @@ class TableFormat:
             )
         if updates not in UPDATES:
             raise SettingError(
-                f"updates must be {' or '.join(UPDATES)}; got {updates!r} (--updates)"
+                f"updates must be one of {', '.join(UPDATES)}; got {updates!r} "
+                "(--updates)"
             )
         if updates == TIME_WEIGHTED and decision_time is None:
             raise SettingError(
@@ -197,6 +199,11 @@ class TableFormat:
         single = (self.weight, self.group, self.propensity)
         return _distinct([*self.columns, *(name for name in single if name)])
 
+    @property
+    def unit(self) -> str:
+        """What a row of the panel stands for: a case, or an interval of its life."""
+        return "interval" if self.updates == TIME_WEIGHTED else "case"
+
     def options(self) -> list[str]:
         """Return the options of the command line that describe the table.
 
@@ -218,7 +225,8 @@ class TableFormat:
         """
         unused = {*self.ignore, self.weight, self.group, self.propensity}
         ignore = tuple(n for n in names if n in unused and n not in self.columns)
-        told = replace(self, ignore=ignore, updates=LAST)
+        updates = LAST if self.updates == TIME_WEIGHTED else self.updates
+        told = replace(self, ignore=ignore, updates=updates)
         return replace(told, weight=None, group=None, propensity=None)
 
 

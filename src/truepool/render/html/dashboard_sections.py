@@ -69,7 +69,7 @@ def _alarms(view: PoolView) -> Section:
         for one in view.alarms[:MOST_ALARMS]
     ]
     count = pluralize(len(view.alarms), "alarm") if view.alarms else "No alarms"
-    intro = f"{count} in the last {pluralize(view.window, 'decision')}."
+    intro = f"{count} in {view.last_decisions}."
     if len(view.alarms) > len(rows):
         intro += f" The last {len(rows)} are shown."
     return _section("alarms", "Alarms: drift and dead feeds", intro, alarms=rows)
@@ -116,10 +116,10 @@ def _agents(view: PoolView) -> Section:
 
 
 def _window(view: PoolView) -> str:
-    return (
-        f"The last {pluralize(view.window, 'decision')}, {view.window_settled:,} of "
-        "them with a known outcome"
-    )
+    known = f"{view.window_settled:,} of them with a known outcome"
+    if view.window == 1:
+        known = f"{'with a known' if view.window_settled else 'without an'} outcome"
+    return f"{view.last_decisions.capitalize()}, {known}"
 
 
 def _weights(view: PoolView) -> Section:
@@ -260,7 +260,7 @@ def _traffic(view: PoolView) -> Section:
         rows = tuple(
             (case, moment(at, view.now), ago(at, view.now)) for case, at in view.oldest
         )
-        title = f"Longest without an outcome, of the last {view.window:,}"
+        title = f"Longest without an outcome, of {view.last_decisions}"
         tables.append(Grid(title, ("case", "decided at", "how long ago"), rows))
     intro = f"{pluralize(view.pending, 'case')} waiting for an outcome."
     title = "Traffic: pending outcomes and throughput"

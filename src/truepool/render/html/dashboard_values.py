@@ -8,7 +8,7 @@ from typing import Any
 from truepool.audits.values import Reliability
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray
-from truepool.core.formatting import number, percent, pluralize
+from truepool.core.formatting import number, percent
 from truepool.render import costs as cost_words
 from truepool.render.html.chart import Line
 
@@ -165,7 +165,13 @@ class PoolView:
             return "Nothing was decided yet."
         if not self.window_settled:
             return "No outcome is known yet."
-        return f"No alarms in the last {pluralize(self.window, 'decision')}."
+        return f"No alarms in {self.last_decisions}."
+
+    @property
+    def last_decisions(self) -> str:
+        """Which decisions a sentence or table is about."""
+        only = self.window == 1
+        return "the last decision" if only else f"the last {self.window:,} decisions"
 
 
 def _ends(times: Sequence[float], now: float) -> tuple[str, str]:
