@@ -27,6 +27,7 @@ POLICY = {
         "EFFORT": 10,
         "FEWEST": 2_000,
         "NOTICEABLE": 0.02,
+        "RANKS_WELL": 0.7,
         "WORK": 20_000_000,
     },
     "topics.drift": {"DRIFT_CASES": 5_000, "POINTS": 100},

@@ -37,6 +37,7 @@ OWN = (
     "under-confident",
     "biased",
     "harmful",
+    "needs-recalibration",
     "misreport-gain",
     "fails-in-segment",
 )

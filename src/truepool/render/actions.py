@@ -9,7 +9,7 @@ from truepool.core.formatting import join_names, money
 RECALIBRATION = "ask whoever runs {who} to recalibrate {it}"
 FEED = "take {who} out of the pool or fix {its} {feed}"
 POOL = "recalibrate the pool, as `platt` does with the mean"
-CALIBRATION = ("over-confident", "under-confident", "biased")
+CALIBRATION = ("over-confident", "under-confident", "biased", "needs-recalibration")
 """Faults that recalibrating an agent cures."""
 
 ACTIONS = {
@@ -24,6 +24,7 @@ ACTIONS = {
     "drifted": FEED,
     "copy": "leave out {who} or {other}, which report the same",
     "harmful": "take {who} out of the pool",
+    "needs-recalibration": RECALIBRATION,
     "over-confident": RECALIBRATION,
     "under-confident": RECALIBRATION,
     "biased": RECALIBRATION,
@@ -67,6 +68,7 @@ FAULTS = {
     "drifted": "drift",
     "copy": "duplication",
     "harmful": "harm to the pool",
+    "needs-recalibration": "the need of recalibration",
     "over-confident": "over-confidence",
     "under-confident": "under-confidence",
     "biased": "bias",

@@ -163,7 +163,7 @@ def _agent(evidence: Evidence, i: int, found: Calibration) -> Candidate:
         matters=matters(found),
         number=number,
         unit=unit,
-        price=partial(_agent_saving, evidence, i),
+        price=partial(recalibration_saving, evidence, i),
         figure="reliability",
         share=partial(_share_since, evidence, i),
         backfires=BACKFIRES,
@@ -250,7 +250,7 @@ def _share_of_agents(evidence: Evidence, causes: Sequence[Finding]) -> float:
     return share_gone(now, _calibration(evidence, now.who, pooled, cases))
 
 
-def _agent_saving(evidence: Evidence, agent: int) -> Estimate | None:
+def recalibration_saving(evidence: Evidence, agent: int) -> Estimate | None:
     """What recalibrating this agent would save per case."""
     reports = evidence.panel.values[:, agent]
     fixed = recalibrate(reports, evidence.panel, evidence.sampling)
