@@ -568,3 +568,17 @@ def test_auto_that_saves_less_than_the_recommended_pool_is_said_to():
 )  # fmt: skip
 def test_how_costs_were_validated_is_said(settings, words):
     assert words in fixed(**settings).advice
+
+
+# Every dash has its reason
+
+
+def test_a_missing_slope_has_its_reason_below_the_table():
+    why = "the reports separate nearly all positive from negative cases"
+    result = audit()
+    rows = [replace(one, slope=None, no_slope=why) for one in result.calibration[-2:]]
+    result = replace(result, calibration=(*result.calibration[:-2], *rows))
+    names = "; ".join(one.who for one in rows)
+    text = f"No slope ({names}): {why}."
+    for shown in (result.to_markdown(), page(result), terminal(result)):
+        assert text in " ".join(unescape(shown).split())
