@@ -1,5 +1,8 @@
 """Every level, cut-off and limit of the audit, as the docs state it."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from constants import numeric_constants
@@ -7,7 +10,7 @@ from faults import COSTS, sound
 from numpy.testing import assert_allclose
 
 from truepool.audits import audit
-from truepool.audits.topics import threshold
+from truepool.audits.topics import comparison, threshold
 from truepool.measures.losses import Loss
 from truepool.stress.noise import RandomNoise
 
@@ -58,6 +61,14 @@ def test_every_number_of_the_policy_is_stated_here():
 
 def test_the_range_of_cost_ratios():
     assert_allclose(threshold.RATIOS, np.geomspace(0.01, 100, 41))
+
+
+def test_the_documentation_lists_the_pools_that_an_audit_compares():
+    docs = Path(__file__).parents[2] / "docs"
+    listed = (docs / "audit.md").read_text().partition("compares the pool in use with")
+    names = re.findall("`([a-z-]+)`", listed[2].partition(": one of each")[0])
+    # The other tests of audits do without `auto`, which is slow.
+    assert set(names) == {*comparison.POOLS, comparison.RECOMMENDED}
 
 
 @pytest.mark.parametrize("seed", [0, 3])

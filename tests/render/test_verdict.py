@@ -620,3 +620,27 @@ def test_many_other_agents_are_not_listed_and_who_stays_in_has_no_option():
     assert removal([error("biased", "ada")], many, "mean") == ""
     kept = error("constant-feed", "ada", saving=estimate(-0.05, 0.01))
     assert removal([kept], many, "mean") == ""
+
+
+# What was compared, and the numbers of nested notes
+
+
+def test_how_many_pools_were_compared_and_where_there_are_more_is_said():
+    result = audit()
+    count = len(result.significance) + 1
+    words = f"{count} pools are compared here, mean included; "
+    for shown in (result.to_markdown(), page(result), terminal(result)):
+        text = " ".join(unescape(re.sub("<.*?>", "", shown)).split())
+        assert words in text
+        assert "truepool compare" in text
+
+
+def test_a_nested_note_has_its_number_on_the_page_too():
+    root, other, *_ = findings()
+    nested = replace(
+        other, severity="note", cause=root.key, number=estimate(1.48, 0.48),
+        unit="rise of its cost",
+    )  # fmt: skip
+    result = audit(findings=(root, nested))
+    text = " ".join(unescape(page(result)).split())
+    assert "(rise of its cost: 1.48 [1.00, 1.96])" in text

@@ -120,6 +120,9 @@ def significance(audit: Audit) -> Grid:
     notes = (
         f"Against {audit.pool}, on cases that neither had seen; below 0 it costs more. "
         "p: paired t-test; adjusted p: for the number of pools tried (Holm).",
+        f"{len(audit.significance) + 1} pools are compared here, {audit.pool} "
+        "included; `truepool compare` with the same options tries more, and may name "
+        "another one as the lowest.",
         usual(audit),
     )
     title = "Does another pool cost significantly less?"
