@@ -179,11 +179,12 @@ def _pool(audit: Audit) -> str:
     instead = f" instead of {plan.in_use}, which is at fault" if cured else ""
     alone = _recalibrated(audit)
     as_is = ", with all agents as they are" * sick
+    saved = _cost(audit, plan.saving.value)
     return (
         f"{opening} {pool_name(plan)}{instead}: it costs {_cost(audit, plan.cost)} "
         f"per case, {plan.in_use} {_cost(audit, plan.cost_in_use)} "
-        f"({_validation(plan)}{as_is}). That saves "
-        f"{_cost(audit, plan.saving.value)} per case, {_per_thousand(audit, plan.saving, plan.p_value)}; {plan.why}."
+        f"({_validation(plan)}{as_is}). That saves {saved} per "
+        f"case, {_per_thousand(audit, plan.saving, plan.p_value)}; {plan.why}."
         f"{alone}{_auto(audit)}{again}"
     )
 
