@@ -191,6 +191,21 @@ def test_causes_that_fit_only_together_are_named_together():
     assert effect.sentence.endswith("The cause is unknown.")
 
 
+def test_what_several_agents_cause_together_names_all_and_stands_under_none():
+    shares = {"ada": 0.3, "bob": 0.2, "cleo": 0.08, "dan": 0.07}
+    pool = candidate(
+        "biased-pool", (), explained_by=("biased",), joint=True,
+        share=lambda causes: sum(shares[cause.who[0]] for cause in causes),
+    )  # fmt: skip
+    agents = [candidate("biased", (who,)) for who in shares]
+    failing = candidate("fails-in-segment", ("ada",))
+    found = findings_of(pool, failing, *agents)["biased-pool",]
+    assert found.sentence == f"biased-pool. {MAY}ada, bob and cleo are biased."
+    assert (found.severity, found.cause) == ("note", ())
+    alone = findings_of(pool, agents[0], agents[3])["biased-pool",]
+    assert alone.cause == ("biased", "ada")
+
+
 def test_a_slight_drift_explains_a_slight_decline_without_hiding_a_warning():
     small = drift("ada", 500, matters=False, price=None)
     effect = findings_of(decline(), small)["drifted-pool",]

@@ -1,5 +1,8 @@
 """Every level, cut-off and limit of the audit, as the docs state it."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from constants import numeric_constants
@@ -7,7 +10,7 @@ from faults import COSTS, sound
 from numpy.testing import assert_allclose
 
 from truepool.audits import audit
-from truepool.audits.topics import threshold
+from truepool.audits.topics import comparison, threshold
 from truepool.measures.losses import Loss
 from truepool.stress.noise import RandomNoise
 
@@ -19,7 +22,13 @@ POLICY = {
     "reliability": {"GROUPS": 10},
     "sampling": {"TRAINING_CASES": 50_000},
     "severity": {"LIKELY": 0.05, "SURE": 0.01},
-    "miscalibration": {"BIAS": 0.02, "SHARE_OF_RATE": 0.2, "SLOPES": (0.8, 1.25)},
+    "miscalibration": {
+        "BIAS": 0.02,
+        "SEPARATED": 0.999,
+        "SHARE_OF_RATE": 0.2,
+        "SLOPES": (0.8, 1.25),
+        "WRONG_PAIRS": 10,
+    },
     "topics.calibration": {"POOL_SLOPE": 1.05},
     "topics.comparison": {"SIGNIFICANT": 0.05, "COMPARISON_CASES": 50_000},
     "topics.copies": {"COPY": 0.995, "DISTINCT": 0.99, "FEW_EFFECTIVE": 0.5},
@@ -27,6 +36,7 @@ POLICY = {
         "EFFORT": 10,
         "FEWEST": 2_000,
         "NOTICEABLE": 0.02,
+        "RANKS_WELL": 0.7,
         "WORK": 20_000_000,
     },
     "topics.drift": {"DRIFT_CASES": 5_000, "POINTS": 100},
@@ -51,6 +61,14 @@ def test_every_number_of_the_policy_is_stated_here():
 
 def test_the_range_of_cost_ratios():
     assert_allclose(threshold.RATIOS, np.geomspace(0.01, 100, 41))
+
+
+def test_the_documentation_lists_the_pools_that_an_audit_compares():
+    docs = Path(__file__).parents[2] / "docs"
+    listed = (docs / "audit.md").read_text().partition("compares the pool in use with")
+    names = re.findall("`([a-z-]+)`", listed[2].partition(": one of each")[0])
+    # The other tests of audits do without `auto`, which is slow.
+    assert set(names) == {*comparison.POOLS, comparison.RECOMMENDED}
 
 
 @pytest.mark.parametrize("seed", [0, 3])

@@ -266,6 +266,11 @@ def test_auto_is_recommended_where_it_costs_significantly_less_and_none_beats_it
         assert beaten
         assert result.recommendation.cost <= result.comparison["auto"].loss.value
         assert "auto would save less" in result.advice
+        others = [pool for pool in by_case if pool != "auto"]
+        adjusted = holm_adjusted(np.array(tests))
+        p = adjusted[others.index(result.recommendation.pool)]
+        shown = "< 0.001" if p < 0.001 else f"= {p:.3f}"
+        assert f"significantly less than auto (adjusted p {shown})" in result.advice
     faulty = any(fix.who for fix in result.recommendation.errors)
     assert not beaten or result.recommendation.pool != "auto" or faulty
 

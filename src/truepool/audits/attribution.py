@@ -37,6 +37,7 @@ OWN = (
     "under-confident",
     "biased",
     "harmful",
+    "needs-recalibration",
     "misreport-gain",
     "fails-in-segment",
 )
@@ -126,7 +127,10 @@ def attribute_causes(graded: Sequence[tuple[Candidate, Finding]]) -> list[Findin
             sentence = f"{finding.sentence} Another finding may explain it: {because}."
             if any(cause.severity != "note" for cause in causes):
                 finding = replace(finding, severity="note")
-            finding = replace(finding, sentence=sentence, cause=causes[0].key)
+            # What several agents cause together belongs under none of them.
+            shared = candidate.joint and len({cause.who for cause in causes}) > 1
+            cause = () if shared else causes[0].key
+            finding = replace(finding, sentence=sentence, cause=cause)
         elif feed := _broken_feed(finding, graded):
             finding = _wait(finding, feed)
         elif candidate.unexplained:
@@ -212,6 +216,9 @@ def _causes(
     )
     fitting = [other for other, share in ranked if share >= FITTING]
     if fitting:
+        if candidate.joint:
+            most = max(share for _, share in ranked)
+            fitting = [other for other, share in ranked if share >= FITTING * most]
         # Several findings may describe one fault of an agent: the deepest is the cause.
         agents = list(dict.fromkeys(other.who[:1] for other in fitting))
         return tuple(

@@ -39,7 +39,8 @@ class Candidate:
     share: Callable[[Sequence[Finding]], float] | None = None
     """Share of this that would disappear without these causes; None: not measured."""
     joint: bool = False
-    """Whether every cause that is large enough is named, and not only the largest."""
+    """Whether every agent that has a quarter of the largest share is named as a cause;
+    if there are several, the finding stands alone and not under one of them."""
     unexplained: str = ""
     """Added to the sentence where no cause is found."""
     backfires: str = ""

@@ -1,13 +1,25 @@
 """Whether miscalibration matters, how it is described, and what it is measured by."""
 
+import numpy as np
+
 from truepool.audits.values import Calibration
 from truepool.comparison import Estimate
+from truepool.core.arrays import FloatArray, IntArray
+from truepool.measures.scores import auc
 
 SLOPES = (0.8, 1.25)
 BIAS, SHARE_OF_RATE = 0.02, 0.2
 """A slope outside these, or a bias above the smaller of 0.02 and a fifth of the rarer
 outcome's share, is large enough to matter."""
 
+SEPARATED, WRONG_PAIRS = 0.999, 10
+"""No slope is estimated where the AUC is above the first and at most so many pairs of a
+positive and a negative case are in the wrong order: it would rest on these alone."""
+
+NO_OVERLAP = (
+    "the reports separate nearly all positive from negative cases, so none can be "
+    "estimated"
+)
 OVER = "is over-confident (too extreme)"
 UNDER = "is under-confident (not extreme enough)"
 
@@ -61,6 +73,15 @@ def measure(found: Calibration) -> tuple[Estimate | None, str]:
     if slope_leads(found):
         return found.slope, "calibration slope"
     return found.bias, "bias"
+
+
+def missing_slope(p: FloatArray, outcomes: IntArray, slope: float) -> str:
+    """Say why a slope cannot be estimated, or is no estimate; empty where it is one."""
+    area, ones = auc(p, outcomes), int(outcomes.sum())
+    wrong = min(area, 1 - area) * ones * (len(outcomes) - ones)
+    if max(area, 1 - area) > SEPARATED and wrong <= WRONG_PAIRS:
+        return NO_OVERLAP
+    return "" if np.isfinite(slope) else "(nearly) all reports are the same"
 
 
 def share_gone(found: Calibration, other: Calibration) -> float:

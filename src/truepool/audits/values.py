@@ -71,7 +71,8 @@ class Calibration:
 
     ``bias`` is the mean report minus the base rate; ``slope`` is that of the logistic
     regression of outcomes on log-odds (1 where calibrated; below 1 is over-confident,
-    above 1 under-confident). ``None``: too few cases.
+    above 1 under-confident). ``None``: too few cases; ``no_slope`` says why there is
+    no slope.
     """
 
     who: str
@@ -82,6 +83,7 @@ class Calibration:
     slope: Estimate | None
     p_value: float | None
     reliability: Reliability | None
+    no_slope: str = ""
 
 
 @dataclass(frozen=True, eq=False)

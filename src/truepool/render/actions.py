@@ -1,5 +1,6 @@
 """What to do about a finding, in words, and what that saves."""
 
+import shlex
 from collections.abc import Sequence
 
 from truepool.audits.severity import FIRST, LABELS
@@ -9,7 +10,7 @@ from truepool.core.formatting import join_names, money
 RECALIBRATION = "ask whoever runs {who} to recalibrate {it}"
 FEED = "take {who} out of the pool or fix {its} {feed}"
 POOL = "recalibrate the pool, as `platt` does with the mean"
-CALIBRATION = ("over-confident", "under-confident", "biased")
+CALIBRATION = ("over-confident", "under-confident", "biased", "needs-recalibration")
 """Faults that recalibrating an agent cures."""
 
 ACTIONS = {
@@ -24,6 +25,7 @@ ACTIONS = {
     "drifted": FEED,
     "copy": "leave out {who} or {other}, which report the same",
     "harmful": "take {who} out of the pool",
+    "needs-recalibration": RECALIBRATION,
     "over-confident": RECALIBRATION,
     "under-confident": RECALIBRATION,
     "biased": RECALIBRATION,
@@ -51,6 +53,9 @@ COSTS_MORE = {
 """What to do instead where that would cost more; of all other faults, `FIX_FEED`."""
 FIX_FEED = "have the {feed} of {who} fixed"
 
+MOST_NAMED = 8
+"""Agents that are listed by name in an option."""
+
 ONE = {"it": "it", "its": "its", "feed": "feed", "was": "was", "it_fails": "it fails"}
 SEVERAL = {"it": "them", "its": "their", "feed": "feeds", "was": "were",
            "it_fails": "they fail"}  # fmt: skip
@@ -67,6 +72,7 @@ FAULTS = {
     "drifted": "drift",
     "copy": "duplication",
     "harmful": "harm to the pool",
+    "needs-recalibration": "the need of recalibration",
     "over-confident": "over-confidence",
     "under-confident": "under-confidence",
     "biased": "bias",
@@ -109,6 +115,31 @@ def join(fixes: Sequence[Fix], currency: str | None = None) -> str:
     return "; ".join(
         _joined(action, same, currency) for (action, _), same in together.items()
     )
+
+
+def removal(fixes: Sequence[Fix], agents: Sequence[str], pool: str) -> str:
+    """Say how to take agents with broken feeds out now, and whose saving is shown.
+
+    >>> removal([Fix("constant-feed", ("b",), "error", None)], ["a", "b"], "mean")
+    ' To take b out right away, pass `--agents a`.'
+    """
+    out = list(dict.fromkeys(fix.who[0] for fix in fixes if _action(fix) == FEED))
+    rest = [name for name in agents if name not in out]
+    if not out or not rest:
+        return ""
+    options = shlex.join(["--agents", ",".join(rest)])
+    if len(rest) > MOST_NAMED or any(set(name) & set(",*?[") for name in rest):
+        ignored = shlex.join([part for name in out for part in ("--ignore", name)])
+        options = f"{ignored}` instead of `--agents"
+    saved = [fix.saving for fix in fixes if fix.who and fix.who[0] in out]
+    whose = ""
+    if any(saving is not None and saving.low > 0 for saving in saved):
+        its = (SEVERAL if len(out) > 1 else ONE)["its"]
+        whose = (
+            f"; the saving shown is that of {pool} without {its} reports since the "
+            "fault began"
+        )
+    return f" To take {join_names(out)} out right away, pass `{options}`{whose}."
 
 
 def _joined(action: str, fixes: Sequence[Fix], currency: str | None) -> str:

@@ -12,6 +12,7 @@ from truepool.render.actions import (
     CALIBRATION,
     RECALIBRATION,
     join,
+    removal,
     worded,
 )
 from truepool.render.costs import unit as costs_unit
@@ -119,7 +120,9 @@ def _first(audit: Audit) -> str:
     steps = first_fixes(audit.recommendation)
     if not steps:
         return ""
-    return f"Before anything else, {join(steps, audit.currency)}.{_why_first(audit)}"
+    out = removal(steps, audit.agents, audit.pool)
+    todo = join(steps, audit.currency)
+    return f"Before anything else, {todo}.{out}{_why_first(audit)}"
 
 
 def _why_first(audit: Audit) -> str:
@@ -175,10 +178,12 @@ def _pool(audit: Audit) -> str:
     cured = any(_is_cured(plan, fix) for fix in plan.errors)
     instead = f" instead of {plan.in_use}, which is at fault" if cured else ""
     alone = _recalibrated(audit)
+    as_is = ", with all agents as they are" * sick
+    saved = _cost(audit, plan.saving.value)
     return (
         f"{opening} {pool_name(plan)}{instead}: it costs {_cost(audit, plan.cost)} "
         f"per case, {plan.in_use} {_cost(audit, plan.cost_in_use)} "
-        f"({_validation(plan)}). That saves {_cost(audit, plan.saving.value)} per "
+        f"({_validation(plan)}{as_is}). That saves {saved} per "
         f"case, {_per_thousand(audit, plan.saving, plan.p_value)}; {plan.why}."
         f"{alone}{_auto(audit)}{again}"
     )
@@ -195,7 +200,8 @@ def _recalibrated(audit: Audit) -> str:
         return ""
     saved = _cost(audit, savings[0].value)
     return (
-        f" Recalibrating {audit.pool} on all other cases would save {saved} per case."
+        f" Recalibrating {audit.pool}, on the cases of the other folds, would save "
+        f"{saved} per case."
     )
 
 

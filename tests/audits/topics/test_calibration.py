@@ -5,6 +5,7 @@ from numpy.testing import assert_allclose
 
 from truepool.audits import Calibration, audit
 from truepool.audits.miscalibration import describe, measure
+from truepool.audits.topics.calibration import calibration
 from truepool.comparison import Estimate
 from truepool.core.arrays import from_log_scale, log_scale
 from truepool.data.panel import Panel
@@ -178,3 +179,35 @@ def test_the_pool_named_as_a_cure_corrects_an_agent_by_itself():
     # A penalty on the slopes is all that differs, next to nothing in 1,000 cases.
     assert_allclose(learned[0], learned[1], atol=0.0005)
     assert plain[1] - plain[0] > 0.005
+
+
+# A slope that cannot be estimated
+
+
+@pytest.mark.parametrize("wrong", [0, 1], ids=["all", "all but one"])
+def test_where_nearly_all_cases_are_separated_there_is_a_reason_and_no_slope(wrong):
+    outcomes = np.r_[np.zeros(400, int), np.ones(40, int)]
+    rng = np.random.default_rng(0)
+    p = np.where(outcomes, rng.uniform(0.3, 0.6, 440), rng.uniform(0.01, 0.25, 440))
+    highest = np.argsort(np.where(outcomes, 0.0, p))[-1]
+    p[highest] = np.sort(p[outcomes == 1])[1] if wrong else p[highest]
+    result = calibration("ada", p[:, None], outcomes, 0.95)
+    assert result.slope is None
+    assert "separate nearly all positive from negative cases" in result.no_slope
+
+
+def test_a_few_surprises_among_many_cases_leave_a_slope():
+    outcomes = np.r_[np.zeros(400, int), np.ones(40, int)]
+    p = np.where(outcomes, 0.4, 0.1) + np.random.default_rng(0).uniform(0, 0.1, 440)
+    p[-2:] = 0.11  # two positive cases among the negative ones
+    result = calibration("ada", p[:, None], outcomes, 0.95)
+    assert result.slope is not None
+    assert result.no_slope == ""
+
+
+def test_the_same_report_throughout_and_too_few_cases_are_reasons_too():
+    outcomes = np.arange(100) % 2
+    same = calibration("ada", np.full((100, 1), 0.5), outcomes, 0.95)
+    assert (same.slope, same.no_slope) == (None, "(nearly) all reports are the same")
+    few = calibration("ada", np.full((9, 1), 0.5), outcomes[:9], 0.95)
+    assert (few.slope, few.no_slope) == (None, "at least 30 outcomes are needed, got 9")

@@ -89,7 +89,7 @@ def test_one_dead_feed_is_one_group_with_one_date_and_one_price():
     result = audit(panel, **QUICK)
     paid = "misreport-gain"  # what it could gain has nothing to do with its feed
     about = [f for f in result.findings if f.who == ("D",) and f.code != paid]
-    assert {"drifted", "harmful"} <= {f.code for f in about}
+    assert {"drifted", "needs-recalibration"} <= {f.code for f in about}
     root, explained = next(group for group in result.groups if group[0] in about)
     assert (root.code, root.since) == ("constant-feed", 300)
     assert set(about) == {root, *(f for f in explained if f.who == ("D",))}

@@ -249,7 +249,7 @@ def test_labels_of_diagrams_say_which_way():
     text = html(audit(calibration=some))
     assert "under-confident." in text
     assert "no significant miscalibration." in text
-    assert "There are too few cases for a slope." in text
+    assert "No slope: there are too few cases." in text
 
 
 def test_many_agents_fit_on_a_page():

@@ -14,6 +14,7 @@ from truepool.audits.miscalibration import (
     describe,
     matters,
     measure,
+    missing_slope,
     share_gone,
 )
 from truepool.audits.reliability import reliability, worst_group
@@ -23,7 +24,7 @@ from truepool.audits.values import Calibration, Finding
 from truepool.comparison import Estimate
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.measures.calibration import cox
-from truepool.measures.groups import enough_cases
+from truepool.measures.groups import describe_shortage, enough_cases
 from truepool.measures.inference import independent_units
 from truepool.measures.inference.bootstrap import standard_errors
 from truepool.measures.scores import ece, smooth_ece
@@ -105,8 +106,10 @@ def calibration(
         smooth_ece(p, y, sample_weight=w) if len(p) else float("nan"),
     )
     if not enough_cases(y):
-        return Calibration(who, len(p), *errors, None, None, None, None)
+        few = describe_shortage(y) or ""
+        return Calibration(who, len(p), *errors, None, None, None, None, few)
     fit = cox(p, y, w, g)
+    no_slope = missing_slope(p, y, fit.slope)
     z = standard_errors(level)
     bias = independent_units((p - y)[:, None], w, g)[:, 0]
     error = bias.std(ddof=1) / np.sqrt(len(bias))
@@ -115,9 +118,10 @@ def calibration(
         len(p),
         *errors,
         _interval(float(bias.mean()), z * float(error)),
-        _interval(fit.slope, z * fit.slope_error) if np.isfinite(fit.slope) else None,
+        None if no_slope else _interval(fit.slope, z * fit.slope_error),
         float(chdtrc(fit.degrees_of_freedom, max(fit.likelihood_ratio, 0.0))),
         reliability(p, y, level, w),
+        no_slope,
     )
 
 
@@ -163,7 +167,7 @@ def _agent(evidence: Evidence, i: int, found: Calibration) -> Candidate:
         matters=matters(found),
         number=number,
         unit=unit,
-        price=partial(_agent_saving, evidence, i),
+        price=partial(recalibration_saving, evidence, i),
         figure="reliability",
         share=partial(_share_since, evidence, i),
         backfires=BACKFIRES,
@@ -250,7 +254,7 @@ def _share_of_agents(evidence: Evidence, causes: Sequence[Finding]) -> float:
     return share_gone(now, _calibration(evidence, now.who, pooled, cases))
 
 
-def _agent_saving(evidence: Evidence, agent: int) -> Estimate | None:
+def recalibration_saving(evidence: Evidence, agent: int) -> Estimate | None:
     """What recalibrating this agent would save per case."""
     reports = evidence.panel.values[:, agent]
     fixed = recalibrate(reports, evidence.panel, evidence.sampling)

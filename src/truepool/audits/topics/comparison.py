@@ -197,7 +197,11 @@ def choose_pool(evidence: Evidence, faulty: Collection[str] = ()) -> Choice | No
     simplest = min(
         best, key=lambda other: (_complexity(other.pool), -other.saved.value)
     )
-    than = f" than {RECOMMENDED}" if RECOMMENDED in cheaper else ""
+    than = ""
+    if RECOMMENDED in cheaper:
+        p = beats[simplest.pool].holm
+        shown = f"= {p:.3f}" if p >= 0.001 else "< 0.001"
+        than = f" than {RECOMMENDED} (adjusted p {shown})"
     why = f"it is the simplest of the pools that cost significantly less{than}"
     return Choice(simplest.pool, simplest, why)
 

@@ -1,6 +1,7 @@
 """What each agent is worth to the pool, and who makes it worse."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,12 +11,16 @@ from truepool.audits.attribution import share_of_cost
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.topic import Topic
+from truepool.audits.topics.calibration import recalibration_saving
 from truepool.audits.topics.incentives import misreport_incentives
+from truepool.audits.topics.reversal import auc_interval
 from truepool.audits.values import AgentSummary
 from truepool.comparison import Estimate
-from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.arrays import FloatArray, IntArray, to_classes
+from truepool.core.formatting import number
 from truepool.measures.credit import EXACT_LIMIT, ORDERS, CreditIntervals, intervals
 from truepool.measures.losses import agent_losses
+from truepool.measures.scores import auc
 
 WORK, FEWEST, EFFORT = 20_000_000, 2_000, 10
 """Shapley credit uses as many cases as this amount of work allows, and at least
@@ -90,27 +95,25 @@ def _estimates(*columns: FloatArray) -> list[Estimate]:
 
 NOTICEABLE = 0.02
 """Harm below this share of the pool's cost does not matter."""
+RANKS_WELL = 0.7
+"""An agent with at least this AUC, surely above 1/2, is recalibrated, not dropped."""
 
 
 def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test per agent: does the pool cost less without it."""
-    panel = evidence.panel
     skilled = evidence.own_brier < evidence.prior_brier
-    for i, agent in enumerate(panel.agents):
+    for i, agent in enumerate(evidence.panel.agents):
         rise = evidence.cost_rises[:, i]
         harm = -evidence.mean(rise)
-        p = evidence.p_value(rise) if harm > 0 else 1.0
-        large = harm >= NOTICEABLE * evidence.stake
-        weak = "" if skilled[i] else " and it knows less than the base rate"
-        yield Candidate(
+        candidate = Candidate(
             "harmful",
             (agent,),
-            f"{agent} makes the pool worse{weak}: without it decisions would cost less "
-            "per case.",
+            f"{agent} makes the pool worse: without it decisions would cost less per "
+            "case.",
             f"Leave {agent} out, or use a pool that weighs agents by what they add "
             "(`vcg`, `convex`).",
-            p_value=p,
-            matters=large and not skilled[i],
+            p_value=evidence.p_value(rise) if harm > 0 else 1.0,
+            matters=bool(harm >= NOTICEABLE * evidence.stake and not skilled[i]),
             price=partial(evidence.estimate, -rise),
             figure="credit",
             # If a skilled agent harms a mean, the mean is under-confident.
@@ -119,6 +122,50 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             ),
             share=partial(share_of_cost, harm),
         )
+        yield candidate if skilled[i] else _without_skill(candidate, evidence, i)
+
+
+def _without_skill(candidate: Candidate, evidence: Evidence, agent: int) -> Candidate:
+    """Tell an agent that knows nothing from one that is only off in level or scale.
+
+    Both have a higher Brier loss than the base rate; the second is worth keeping.
+    """
+    who, area = candidate.who[0], _discrimination(evidence, agent)
+    worse = (
+        f"its Brier loss ({number(float(evidence.own_brier[agent]))}) is worse than "
+        f"the base rate's ({number(evidence.prior_brier)})"
+    )
+    if area.value >= RANKS_WELL and not area.low <= 0.5:
+        return replace(
+            candidate,
+            code="needs-recalibration",
+            sentence=f"{who} ranks cases well (AUC {number(area.value)}) but is so far "
+            f"off in level or scale that {worse}, and without it as it is decisions "
+            "would cost less per case.",
+            advice=f"Recalibrate {who}, and keep it: what it knows is worth having "
+            "(`truepool fit --pool stacked-lr` learns to correct each agent).",
+            price=partial(recalibration_saving, evidence, agent),
+        )
+    weak = "it knows less than the base rate" if area.low <= 0.5 else worse
+    return replace(
+        candidate,
+        sentence=f"{who} makes the pool worse and {weak}: without it decisions would "
+        "cost less per case.",
+    )
+
+
+def _discrimination(evidence: Evidence, agent: int) -> Estimate:
+    """AUC of an agent's reports; with more than two classes without an interval."""
+    panel = evidence.panel
+    reports, counted = panel.values[:, agent], panel.case_weights()
+    known = ~np.isnan(reports[:, 0])
+    outcomes = panel.outcomes[known]
+    area = auc(
+        to_classes(reports[known]),
+        outcomes,
+        sample_weight=None if counted is None else counted[known],
+    )
+    return auc_interval(area, outcomes, evidence.level)
 
 
 topic = Topic("harm", check)

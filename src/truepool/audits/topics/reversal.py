@@ -50,7 +50,7 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             doubt.sentence,
             f"{doubt.cure} Until that is clear no other figure here can be relied on.",
             p_value=doubt.test.p_value,
-            number=_area(doubt.test.area, doubt.test.outcomes, evidence.level),
+            number=auc_interval(doubt.test.area, doubt.test.outcomes, evidence.level),
             unit="AUC of the agents' mean",
             figure="credit",
             broken=True,
@@ -180,7 +180,7 @@ def _agent(evidence: Evidence, i: int) -> Candidate:
         "minus its report.",
         p_value=test.p_value,
         matters=test.area < REVERSED,
-        number=_area(test.area, test.outcomes, evidence.level),
+        number=auc_interval(test.area, test.outcomes, evidence.level),
         unit="AUC",
         price=partial(_saving, evidence, agent),
         figure="credit",
@@ -236,7 +236,7 @@ def _excess(reports: FloatArray, outcomes: IntArray, share: FloatArray) -> Float
     return np.asarray(given - probabilities @ share)
 
 
-def _area(area: float, outcomes: IntArray, level: float) -> Estimate:
+def auc_interval(area: float, outcomes: IntArray, level: float) -> Estimate:
     """Area under the curve with the interval of Hanley & McNeil (1982), two classes."""
     ones, zeros = int((outcomes == 1).sum()), int((outcomes == 0).sum())
     if ones + zeros < len(outcomes) or not enough_cases(outcomes):

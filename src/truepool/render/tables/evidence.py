@@ -1,9 +1,11 @@
 """The tables behind an audit, the same wherever they are shown."""
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 
 from truepool.audits.topics.incentives import IN_COSTS, payment_of
-from truepool.audits.values import AtCapacity, Audit, Drift
+from truepool.audits.values import AtCapacity, Audit, Calibration, Drift, Segment
 from truepool.core.formatting import in_unit
 from truepool.render.numbers import format_estimate, format_p_value, number, percent
 from truepool.render.tables.comparison import small_groups
@@ -48,10 +50,21 @@ def calibration(audit: Audit) -> Grid:
         "under-confident; bias: mean report minus the observed frequency; ECE: mean "
         "distance between report and frequency, minus what chance alone gives. p is "
         "not adjusted.",
+        *_missing_slopes(audit.calibration),
     )
     return Grid(
         "Calibration of every agent and of the pool", headers, rows, notes, essential=2
     )
+
+
+def _missing_slopes(rows: Sequence[Calibration]) -> Iterator[str]:
+    """Say why somebody has no slope, one sentence per reason."""
+    reasons: dict[str, list[str]] = {}
+    for one in rows:
+        if one.no_slope:
+            reasons.setdefault(one.no_slope, []).append(one.who)
+    for why, who in reasons.items():
+        yield f"No slope ({'; '.join(who)}): {why}."
 
 
 def agents(audit: Audit) -> Grid:
@@ -107,6 +120,9 @@ def significance(audit: Audit) -> Grid:
     notes = (
         f"Against {audit.pool}, on cases that neither had seen; below 0 it costs more. "
         "p: paired t-test; adjusted p: for the number of pools tried (Holm).",
+        f"{len(audit.significance) + 1} pools are compared here, {audit.pool} "
+        "included; `truepool compare` with the same options tries more, and may name "
+        "another one as the lowest.",
         usual(audit),
     )
     title = "Does another pool cost significantly less?"
@@ -151,9 +167,20 @@ def segments(audit: Audit) -> Grid:
         "pooled probability minus the share of positives; slope: below 1 is "
         "over-confident, above 1 under-confident.",
         *small_groups(audit.segments),
+        *_segments_without_slope(audit.segments),
     )
     title = f"The pool within groups of {audit.by}"
     return Grid(title, headers, rows, notes, essential=4)
+
+
+def _segments_without_slope(segments: Sequence[Segment]) -> Iterator[str]:
+    """Name the groups that were judged, but have no slope, and say why."""
+    names = [one.group for one in segments if one.shortage is None and not one.slope]
+    if names:
+        yield (
+            f"No slope ({'; '.join(names)}): the pool separates nearly all positive "
+            "from negative cases there, or nearly all its probabilities are the same."
+        )
 
 
 def capacity(audit: Audit, found: AtCapacity) -> Grid:

@@ -335,7 +335,8 @@ def _missing_slopes(jury: Jury) -> Iterator[str]:
     if any(j.calibration is None or j.calibration.slope is None for j in jury.judges):
         yield (
             f"Slope -: it needs {FEWEST_CASES} labelled verdicts of the judge, with "
-            f"{FEWEST_OF_A_CLASS} of each label, and verdicts that differ."
+            f"{FEWEST_OF_A_CLASS} of each label, and verdicts that differ but do not "
+            "separate nearly all positive from negative items."
         )
 
 
