@@ -194,5 +194,5 @@ def test_new_cases_without_their_amounts_are_refused(folder, truepool):
     new.to_csv("bad.csv", index=False)
     code, out, err = truepool("score", "m.pool", "bad.csv", "-o", "out.csv")
     assert (code, out) == (2, "")
-    assert "must not be negative; case 4 has -1" in err
+    assert "must not be negative; line 6 of the file has -1" in err
     assert not (folder / "out.csv").exists()

@@ -82,11 +82,11 @@ def test_what_counts_every_case_once_says_so(folder, truepool, verb, option):
 @pytest.mark.parametrize(
     ("column", "value", "message"),
     [
-        ("w", 0, "the weight of a case must be positive; case 5 has 0"),
-        ("w", "", "the weight of a case must be a number; case 5 has none"),
-        ("customer", "", "every case needs a group; case 5 has none"),
-        ("p", 0, "case 5 has 0. A case that could not be reviewed"),
-        ("p", 50, "case 5 has 50. If these are percentages"),
+        ("w", 0, "the weight of a case must be positive; line 7 of the file has 0"),
+        ("w", "", "the weight of a case must be a number; line 7 of the file has none"),
+        ("customer", "", "every case needs a group; line 7 of the file has none"),
+        ("p", 0, "line 7 of the file has 0. A case that could not be reviewed"),
+        ("p", 50, "line 7 of the file has 50. If these are percentages"),
     ],
 )
 def test_what_a_case_cannot_have_is_refused(folder, truepool, column, value, message):

@@ -143,13 +143,13 @@ def attribute_causes(graded: Sequence[tuple[Candidate, Finding]]) -> list[Findin
 def _follow(candidate: Candidate, finding: Finding, feed: Finding) -> Finding:
     """Return what follows from the broken feed of the same agent.
 
-    One feed has one date, and leaving its agent out one price.
+    One feed has one date, and leaving its agent out one price. A reversal keeps its
+    advice: to take the agent out as well, and not to reverse its sound reports.
     """
     sentence = finding.sentence.replace(candidate.when, "", 1)
     since = finding.since if finding.since is None else feed.since
-    return replace(
-        finding, sentence=sentence, since=since, cost=None, advice=feed.advice
-    )
+    advice = finding.advice if finding.code == "reversed" else feed.advice
+    return replace(finding, sentence=sentence, since=since, cost=None, advice=advice)
 
 
 def _broken_feed(
