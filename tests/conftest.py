@@ -16,6 +16,7 @@ FULL_AUTO = {
     "test_thousands_of_agents_are_pooled_or_refused_with_the_limit[auto]",
     "test_a_draw_that_is_measured_again_has_the_loss_of_its_row[diabetes-40]",
     "test_a_draw_that_is_measured_again_has_the_loss_of_its_row[wine-K3]",
+    "test_by_default_only_pools_that_scale_are_tried_on_a_mostly_empty_panel",
     "test_examples.py",
     "test_ray_nodes.py",
 }

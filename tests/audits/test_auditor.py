@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 import truepool as tp
 from truepool.audits import Audit, audit
+from truepool.audits.severity import FIRST
 from truepool.core.engine import Processes
 from truepool.core.errors import CostError, OutcomeError, SettingError, UnknownNameError
 from truepool.data.costs import Costs
@@ -102,13 +103,15 @@ def test_fixed_faults_leave_no_error():
     assert audit(fixed, **QUICK).worst() == "warning"
 
 
-def test_findings_go_from_grave_to_light_and_from_dear_to_cheap():
+def test_findings_go_from_grave_to_light_broken_agents_first_and_from_dear_to_cheap():
     finding = audit(flipped(), **QUICK, threshold=0.6)
     grades = [("error", "warning", "note").index(f.severity) for f in finding.findings]
     assert grades == sorted(grades)
-    errors = [f.cost.value for f in finding.findings if f.severity == "error"]
+    errors = [f for f in finding.findings if f.severity == "error"]
     assert len(errors) > 1
-    assert errors == sorted(errors, reverse=True)
+    order = [(f.code not in FIRST, -f.cost.value) for f in errors]
+    assert order == sorted(order)
+    assert order[0][0] is False
 
 
 def test_what_a_fault_costs_is_what_mending_it_saves():

@@ -11,8 +11,8 @@ PAGE = os.path.join(os.path.dirname(__file__), "help.txt")
 """What ``truepool --help`` prints where only truepool's own verbs are installed."""
 PAGE_WIDTH = 80
 """Characters of a line of `PAGE`; the parser's help is never wider."""
-PAPER = "truepool_paper-"
-"""The distribution whose verb is on `PAGE`, as its folder begins."""
+LISTED = {b"reproduce"}
+"""Verbs of other distributions that are on `PAGE`."""
 
 
 def main() -> None:
@@ -48,11 +48,23 @@ def _has_plugins(folder: str) -> bool:
     except OSError:
         return False
     for name in names:
-        if name.endswith((".dist-info", ".egg-info")) and not name.startswith(PAPER):
+        if name.endswith((".dist-info", ".egg-info")):
             try:
                 with open(os.path.join(folder, name, "entry_points.txt"), "rb") as file:
-                    if b"[truepool." in file.read():
+                    if not _is_listed(file.read()):
                         return True
             except OSError:
                 continue
     return False
+
+
+def _is_listed(entry_points: bytes) -> bool:
+    """Return whether entry points offer nothing to truepool but verbs on the page."""
+    for section in entry_points.split(b"[")[1:]:
+        group, _, entries = section.partition(b"]")
+        offered = {line.split(b"=")[0].strip() for line in entries.split(b"\n")} - {b""}
+        if group == b"truepool.verbs" and offered <= LISTED:
+            continue
+        if group.startswith(b"truepool."):
+            return False
+    return True

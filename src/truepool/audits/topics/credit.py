@@ -159,6 +159,8 @@ def _discrimination(evidence: Evidence, agent: int) -> Estimate:
     panel = evidence.panel
     reports, counted = panel.values[:, agent], panel.case_weights()
     known = ~np.isnan(reports[:, 0])
+    if not known.any():  # who never reported ranks nothing
+        return Estimate(0.5, 0.5, 0.5)
     outcomes = panel.outcomes[known]
     area = auc(
         to_classes(reports[known]),

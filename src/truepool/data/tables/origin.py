@@ -4,6 +4,7 @@ import csv
 import gzip
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 LEGACY = "cp1252"
@@ -40,10 +41,10 @@ class Origin:
         return f"row {self.sheet_rows[row]} of the sheet"
 
     def _in_text(self, row: int) -> str:
-        for place, line in enumerate(self._lines()):
-            if place == row:
-                return f"line {line} of the file"
-        raise IndexError(row)
+        try:
+            return f"line {next(islice(self._lines(), row, None))} of the file"
+        except csv.Error:  # a cell longer than the reader of lines takes
+            return f"row {row + 1} below the header"
 
     def _lines(self) -> Iterator[int]:
         """Yield the line on which each row starts, without the header.
