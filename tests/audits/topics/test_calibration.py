@@ -151,7 +151,7 @@ def test_the_cause_of_a_biased_pool_is_biased_the_same_way():
     """agent1 reports too low: whatever made the pool too high, it was not agent1."""
     finding = pools_bias(shifted(agent1=-1.0, agent3=3.0, agent4=3.0))
     assert "reports too high" in finding.sentence
-    assert finding.cause[1:] in [("agent3",), ("agent4",)]
+    assert finding.cause == ()  # two share it, so it stands under neither
     assert "agent1" not in finding.sentence
     assert "agent3 " in finding.sentence
     assert "agent4 " in finding.sentence
