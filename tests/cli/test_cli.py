@@ -237,7 +237,7 @@ BAD = {
     "one agent": (settled("m0,y\n.9,1\n.2,0\n"), "at least 2 agents"),
     "names twice": (settled(GOOD.replace("m1", "m0")), "got 'm0' more than once"),
     "no outcome": (settled(GOOD.replace(",y", ",Y")), "no 'y'"),
-    "other agents": (settled(GOOD.replace("m3", "m9")), "missing: 'm9'; not known: 'm3'"),
+    "other agents": (settled(GOOD.replace("m3", "m9")), "missing: 'm9' (rename a column"),
     "empty": (settled(""), "is empty"),
 }  # fmt: skip
 

@@ -120,7 +120,9 @@ def test_an_audit_counts_integer_weights_as_repeated_cases():
     for a, b in zip(one.calibration[:5], two.calibration[:5], strict=True):
         assert_allclose(a.smooth_ece, b.smooth_ece)
         assert_allclose(a.bias.value, b.bias.value, atol=1e-12)
-        assert_allclose(a.slope.value, b.slope.value, rtol=1e-6)
+        if a.slope is not None and b.slope is not None:  # pairs of rows count there
+            assert_allclose(a.slope.value, b.slope.value, rtol=1e-6)
+    assert any(a.slope is not None for a in one.calibration[:5])
     assert "incentives" in dict(one.withheld)
 
 

@@ -182,7 +182,10 @@ def test_new_reports_are_matched_by_name():
     [
         ({"ada": [0.9]}, "missing: 'bob'"),
         ({"ada": [0.9], "bob": [0.1], "eve": [0.5]}, "not known: 'eve'"),
-        ({"ada": [0.9], "bbo": [0.1]}, r"missing: 'bob' \(rename a column, or add an empty one .*not known: 'bbo'"),
+        (
+            {"ada": [0.9], "bbo": [0.1]},
+            r"missing: 'bob' \(rename a column, or add an empty one .*not known: 'bbo'",
+        ),
     ],
 )
 def test_other_agents_are_refused(columns, match):
