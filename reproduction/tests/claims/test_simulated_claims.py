@@ -19,7 +19,7 @@ RHO = 0.2
 def common_biases(learner, seed, rows=1000):
     """Bias of the mean of five models, on the same rows and on rows of their own.
 
-    Each block of rows is tested on in turn, so that the luck of the blocks cancels.
+    Every block of rows is the test set once: differences between blocks average out.
     """
     from sklearn.datasets import make_classification
 

@@ -167,10 +167,8 @@ def _test(panel: Panel, values: FloatArray) -> _Test:
 
 
 def _agent(evidence: Evidence, i: int) -> Candidate:
-    agent, test = (
-        evidence.panel.agents[i],
-        _test(evidence.panel, evidence.panel.values[:, i]),
-    )
+    panel = evidence.panel
+    agent, test = panel.agents[i], _test(panel, panel.values[:, i])
     candidate = Candidate(
         "reversed",
         (agent,),
