@@ -46,7 +46,7 @@ def test_the_demo_goes_through_four_steps_and_writes_four_files(demo):
     text = " ".join(out.split())
     steps = [
         "1. Train five models",
-        "2. Compare every pool",
+        "2. Compare ways to pool",
         "3. Break two models",
         "4. Audit the plain mean",
     ]
