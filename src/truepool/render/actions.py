@@ -10,8 +10,6 @@ from truepool.core.formatting import join_names, money
 RECALIBRATION = "ask whoever runs {who} to recalibrate {it}"
 FEED = "take {who} out of the pool or fix {its} {feed}"
 POOL = "recalibrate the pool, as `platt` does with the mean"
-CALIBRATION = ("over-confident", "under-confident", "biased", "needs-recalibration")
-"""Faults that recalibrating an agent cures."""
 
 ACTIONS = {
     LABELS: "find out which label is the positive one",
