@@ -84,7 +84,12 @@ POLICY = {
     "data.tables.numbers": {"EDGE": 1e-06, "LIKELIER": 3.0},
     "data.tables.panel_stream": {"HEAD": 20_000, "MOST_LABELS": 1_000},
     "data.tables.profile": {"SEGMENTS": 20},
-    "data.tables.row_sample": {"BLOCK": 1_048_576, "MOST_ROWS": 1_000_000},
+    "data.tables.row_sample": {
+        "BLOCK": 1_048_576,
+        "BLOCKS": 20,
+        "BLOCK_ROWS": 5_000,
+        "MOST_ROWS": 1_000_000,
+    },
     "data.weights": {"ROUNDING_ERROR": 1e-12, "SUM_TOLERANCE": 1e-09},
     "datasets.download": {"ROOM": 1_048_576, "TIMEOUT": 30.0},
     "datasets.files": {"CHUNK_SIZE": 1_048_576},
@@ -217,6 +222,7 @@ POLICY = {
     "online.alarms.repeats": {"DUPLICATE_SHARE": 0.99, "LAGS": 32, "MIN_WINDOW": 8},
     "online.alarms.river_detectors": {"MAX_LOG_LOSS": 4.605170185988092},
     "online.alarms.runs": {
+        "COUNTED": 100_000,
         "HISTORY": 100_000,
         "LENGTH_RATIO": 3.0,
         "MIN_RUN": 20,
@@ -289,6 +295,7 @@ POLICY = {
     "pools.onnx.graph": {"DOUBLE": 11, "INTEGER": 7},
     "pools.recalibrated": {"EXAMPLES": (0.1, 0.5, 0.9)},
     "pools.ridge": {"DEFAULT": 1.0, "ENOUGH": 1e-05, "MOST_FEATURES": 1_000},
+    "pools.scorer": {"FIRST": 100, "OTHER_REPORTS": 100},
     "pools.crowd": {"MAX_STEPS": 200, "PRECISION": 1e-08, "SUPPORT": 1.0},
     "pools.shrunk": {
         "SHIFTS": (0.0, 0.5, 1.5),

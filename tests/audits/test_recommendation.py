@@ -1,7 +1,9 @@
 """Verdict and advice in one voice, over many panels with planted faults."""
 
+import io
 import re
 from functools import cache
+from html import unescape
 
 import numpy as np
 import pytest
@@ -16,15 +18,19 @@ from faults import (
     timed,
 )
 from panels import random_panel
+from rich.console import Console
 from scipy.stats import ttest_1samp
 
 from truepool.audits import audit
-from truepool.audits.recommendation import CHANGED, CURED_BY_A_POOL, recommend
-from truepool.audits.severity import BROKEN
-from truepool.audits.values import Finding
+from truepool.audits.priorities import first_fixes, in_order, later_fixes
+from truepool.audits.recommendation import CHANGED, recommend
+from truepool.audits.severity import BROKEN, CURED_BY_A_POOL, LABELS
+from truepool.audits.values import Finding, Fix, Recommendation
+from truepool.comparison import Estimate
 from truepool.data.panel import Panel
 from truepool.pools import every
-from truepool.render.advice import later_fixes
+from truepool.render.html.audit import html
+from truepool.render.tables.audit import show
 from truepool.stress.degradation import Degradation
 from truepool.stress.drift import quality_panel
 from truepool.stress.sleeper import Sleeper
@@ -119,6 +125,48 @@ def test_errors_come_before_any_pool_unless_it_saves_more_than_recalibration(res
     for (who,) in later:
         assert who in result.advice.partition("Then ask whoever runs ")[2]
     assert result.advice.startswith("Before anything else, ") == bool(steps)
+
+
+def test_what_is_to_be_fixed_first_is_listed_first_everywhere(result):
+    first = [(fix.code, *fix.who) for fix in first_fixes(result.recommendation)]
+    if result.recommendation.labels_in_doubt:
+        first = [(LABELS,)]
+    assert [finding.key for finding in result.findings][: len(first)] == first
+    assert [root.key for root, _ in result.groups][: len(first)] == first
+    plain = result.to_dict()
+    for listed in (plain["findings"], plain["recommendation"]["fixes"]):
+        assert [(f["code"], *f["who"]) for f in listed][: len(first)] == first
+    sentences = [finding.sentence for finding in result.findings[: len(first)]]
+    for page in (result.to_markdown(), html(result), terminal(result)):
+        text = " ".join(unescape(page).split())
+        places = [text.index(sentence) for sentence in sentences]
+        others = [text.index(root.sentence) for root, _ in result.groups[len(first) :]]
+        assert places == sorted(places)
+        assert max(places, default=0) <= min(others, default=len(text))
+
+
+def terminal(result):
+    console = Console(width=10_000, file=io.StringIO())
+    show(result, console)
+    return console.file.getvalue()
+
+
+def test_a_fix_that_comes_first_is_listed_before_what_a_pool_cures_and_costs_more():
+    def fix(code, grade, saving, *who):
+        return Fix(code, who, grade, Estimate(saving, saving / 2, saving * 2))
+
+    fixes = (
+        fix("over-confident-pool", "error", 0.5),
+        fix("harmful", "error", 0.1, "ada"),
+        fix("needs-recalibration", "warning", 0.2, "bob"),
+        fix("constant-feed", "warning", 0.01, "cy"),
+    )
+    plan = Recommendation("no", fixes, "mean", "auto", saving=Estimate(0.1, 0.05, 0.2))
+    ordered = in_order(fixes, plan)
+    assert [f.who for f in ordered] == [("bob",), ("ada",), (), ("cy",)]
+    doubt = (*fixes, Fix(LABELS, (), "warning"))
+    unsure = Recommendation("no", doubt, "mean", None)
+    assert in_order(doubt, unsure)[0].code == LABELS
 
 
 def test_the_verdict_says_no_exactly_where_there_is_an_error(result):

@@ -173,3 +173,31 @@ def test_a_number_in_a_file_is_a_number(tmp_path):
     path = tmp_path / "pool.toml"
     path.write_text("threshold = 0.25\nlevel = 1\n")
     assert config.read(path, "audit") == {"threshold": 0.25, "level": 1.0}
+
+
+# Agents that one names and the other ignores
+
+
+def agents_of(truepool, bank, text, *words):
+    with open("pool.toml", "w") as file:
+        file.write(BANK.replace('agents = ["rf", "gbm"]', text))
+    code, _, err = truepool("fit", bank, "--config", "pool.toml", *words)
+    return err if code else err.splitlines()[0]
+
+
+def test_ignoring_an_agent_of_the_config_takes_it_out(bank, truepool):
+    listed = 'agents = ["rf", "gbm", "vendor"]'
+    found = agents_of(truepool, bank, listed, "--ignore", "gbm")
+    assert found == "Agents: rf, vendor."
+    every = ("--ignore", "rf", "--ignore", "gbm", "--ignore", "vendor")
+    assert agents_of(truepool, bank, listed, *every) == (
+        "error: some agent must be left; all of rf, gbm, vendor are ignored. Take "
+        "one out of --ignore.\n"
+    )
+
+
+def test_naming_an_agent_that_the_config_ignores_takes_it_in(bank, truepool):
+    ignored = 'ignore = ["gbm"]'
+    assert "gbm" not in agents_of(truepool, bank, f'{ignored}\nagents = ["rf", "ven*"]')
+    found = agents_of(truepool, bank, ignored, "--agents", "rf, gbm")
+    assert found == "Agents: rf, gbm."

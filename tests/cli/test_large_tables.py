@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
+from faults import sound
 from numpy.testing import assert_allclose
 from panels import random_panel
 from pyarrow import parquet
@@ -88,6 +90,54 @@ def test_the_weights_of_the_cases_are_mentioned(place, truepool, small_memory):
     assert "Each case counts by its w.\n" in err
     assert "Each case counts by 1 / q, the chance that it was reviewed.\n" in err
     assert "3 cases have no outcome yet: left out.\n" in err
+
+
+def large(folder, spoil):
+    """Write parts of 600 cases of which blocks are read."""
+    panel = sound(cases=600)
+    table = pd.DataFrame(panel.reports, columns=list(panel.agents))
+    table["y"] = np.array(["no", "yes"])[panel.outcomes]
+    spoil(table)
+    Path(folder).mkdir()
+    for n in range(3):
+        part = table[200 * n : 200 * n + 200]
+        part.to_parquet(f"{folder}/{n}.parquet", index=False, row_group_size=10)
+
+
+def test_a_data_set_of_any_size_is_checked_for_reversed_labels_and_dead_feeds(
+    place, truepool, small_memory, monkeypatch
+):
+    def die(table):
+        table.loc[400:, "agent1"] = 0.05
+
+    monkeypatch.setattr(row_sample, "BLOCKS", 5)
+    monkeypatch.setattr(row_sample, "BLOCK_ROWS", 50)
+    large("sound", lambda table: None)
+    large("dead", die)
+    checked = "Labels and feeds were checked on 250 of them, in 5 blocks.\n"
+    _, err = fit(truepool, "sound", "--pool", "vcg", "--positive", "yes")
+    assert checked in err
+    assert "warning" not in err
+    _, err = fit(truepool, "sound", "--pool", "vcg", "--positive", "no")
+    assert "warning: All 5 agents rank cases the wrong way round" in err
+    pool, err = fit(truepool, "dead", "--pool", "vcg", "--positive", "yes")
+    assert "warning: The feed of agent1 is dead: from case 150 of 250 on" in err
+    assert len(pool.training_.commonest) == 5
+
+
+def test_too_few_events_to_check_are_no_error(
+    place, truepool, small_memory, monkeypatch
+):
+    def rare(table):
+        table["y"] = "no"
+        table.loc[[60, 61], "y"] = "yes"
+
+    monkeypatch.setattr(row_sample, "BLOCKS", 2)
+    monkeypatch.setattr(row_sample, "BLOCK_ROWS", 50)
+    large("rare", rare)
+    pool, err = fit(truepool, "rare", "--pool", "vcg", "--positive", "yes")
+    assert pool.training_.counts == (598, 2)
+    assert "warning" not in err
 
 
 class Interrupted(BaseException):

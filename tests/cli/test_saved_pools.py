@@ -459,3 +459,124 @@ def test_the_cure_for_a_missing_agent_works(fitted, truepool):
     code, out, err = truepool("score", "v.pool", "three.csv")
     assert (code, len(out.splitlines())) == (0, 91), err
     assert "no case has a report of 'di'" in err
+
+
+# Dead feeds
+
+
+def tables(folder, spoil, cases=400):
+    """Write train.csv, and train.csv with a spoilt column of agent1 as spoilt.csv."""
+    panel = sound(cases=cases)
+    table = pd.DataFrame(panel.reports, columns=list(panel.agents))
+    table.insert(0, "id", np.arange(cases))
+    spoilt = table.copy()
+    spoil(spoilt)
+    for name, made in (("train", table), ("spoilt", spoilt)):
+        made.assign(y=panel.outcomes).to_csv(folder / f"{name}.csv", index=False)
+
+
+def die(table):
+    table.loc[250:, "agent1"] = 0.05
+
+
+@pytest.mark.parametrize("verb", ["fit", "pool", "compare"])
+def test_a_dead_feed_is_never_accepted_in_silence(
+    tmp_path, monkeypatch, truepool, verb
+):
+    monkeypatch.chdir(tmp_path)
+    tables(tmp_path, die)
+    words = {
+        "fit": ["--pool", "mean", "-o", "p.pool"],
+        "pool": ["train.csv", "--pool", "mean", "-o", "out.csv"],
+        "compare": ["--pool", "mean"],
+    }[verb]
+    code, _, err = truepool(verb, "spoilt.csv", *words)
+    assert code == 0, err
+    assert (
+        "warning: The feed of agent1 is dead: from case 250 of 400 on it only reports "
+        "0.05. Leave agent1 out (--agents agent0,agent2,agent3,agent4) or have its "
+        "feed fixed; see truepool audit.\n"
+    ) in err
+    words = [word.replace("train", "spoilt") for word in words]
+    code, _, err = truepool(verb, "train.csv", *words)
+    assert code == 0, err
+    assert "feed" not in err
+
+
+def test_two_dead_feeds_have_one_cure(tmp_path, monkeypatch, truepool):
+    def both(table):
+        die(table)
+        table.loc[200:, "agent3"] = np.nan
+
+    monkeypatch.chdir(tmp_path)
+    tables(tmp_path, both)
+    _, _, err = truepool("fit", "spoilt.csv", "--pool", "mean", "-o", "p.pool")
+    (warning,) = [line for line in err.splitlines() if line.startswith("warning")]
+    assert (
+        "agent3 stopped reporting at case 200 of 400. Leave agent1 and agent3 out ("
+        in warning
+    )
+    assert warning.count("--agents agent0,agent2,agent4)") == 1
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_new_cases_of_a_dead_feed_are_scored_with_a_warning(
+    tmp_path, monkeypatch, truepool, ending
+):
+    monkeypatch.chdir(tmp_path)
+    tables(tmp_path, lambda table: table.__setitem__("agent1", 0.05))
+    assert truepool("fit", "train.csv", "--pool", "vcg", "-o", "p.pool")[0] == 0
+    for name in ("train", "spoilt"):
+        new = pd.read_csv(f"{name}.csv").drop(columns="y")
+        if ending == "csv":
+            new.to_csv(f"{name}.new.csv", index=False)
+        elif ending == "jsonl":
+            new.to_json(f"{name}.new.jsonl", orient="records", lines=True)
+        else:
+            new.to_parquet(f"{name}.new.parquet", index=False)
+    code, _, err = truepool("score", "p.pool", f"spoilt.new.{ending}", "-o", "out.csv")
+    assert (code, err) == (
+        0,
+        "warning: agent1 reported 0.05 in all 400 cases while other agents' reports "
+        "vary: its feed may be dead. Leave its column empty until it is fixed.\n",
+    )
+    code, _, err = truepool("score", "p.pool", f"train.new.{ending}", "-o", "out.csv")
+    assert (code, err) == (0, "")
+
+
+def test_a_feed_is_dead_only_if_other_reports_were_to_be_expected(
+    tmp_path, monkeypatch, truepool
+):
+    def judge(table):
+        table["agent1"] = 0
+
+    monkeypatch.chdir(tmp_path)
+    tables(tmp_path, judge)
+    train = pd.read_csv("train.csv")
+    new = pd.read_csv("spoilt.csv").drop(columns="y")
+    for share, warned in ((0.2, False), (0.3, True)):  # of 400: 80, or 120 others
+        train["agent1"] = (np.arange(400) < 400 * share).astype(int)
+        train.sample(frac=1, random_state=0).to_csv("rounded.csv", index=False)
+        truepool("fit", "rounded.csv", "--pool", "vcg", "-o", "p.pool")
+        new.to_csv("new.csv", index=False)
+        err = truepool("score", "p.pool", "new.csv", "-o", "out.csv")[2]
+        assert ("agent1 reported 0 in all 400 cases" in err) == warned
+    new.assign(agent0=0.1, agent2=0.2, agent3=0.3, agent4=0.4).to_csv("new.csv")
+    err = truepool("score", "p.pool", "new.csv", "-o", "out.csv")[2]
+    assert "dead" not in err  # one case, written many times
+
+
+def test_parts_of_a_data_set_tell_a_dead_feed_together(tmp_path, monkeypatch, truepool):
+    monkeypatch.chdir(tmp_path)
+    tables(tmp_path, lambda table: table.__setitem__("agent1", 0.05))
+    truepool("fit", "train.csv", "--pool", "vcg", "-o", "p.pool")
+    new = pd.read_csv("spoilt.csv").drop(columns="y")
+    Path("new").mkdir()
+    for part in range(8):  # 50 cases each, too few alone
+        new[50 * part : 50 * part + 50].to_parquet(f"new/{part}.parquet", index=False)
+    for _ in range(2):  # the second time all parts are done already
+        err = truepool("score", "p.pool", "new", "-o", "out")[2]
+        assert "agent1 reported 0.05 in all 400 cases" in err
+    new.loc[399, "agent1"] = 0.06
+    new[350:].to_parquet("new/7.parquet", index=False)
+    assert "dead" not in truepool("score", "p.pool", "new", "-o", "out")[2]

@@ -4,6 +4,7 @@ import datetime
 import re
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from messy_tables import TABLES, write
@@ -635,3 +636,28 @@ def test_a_table_of_a_western_spreadsheet_is_read_with_its_accents(tmp_path):
         assert list(panel.ids) == ["José", "Zoë"]
         assert list(panel.columns["land"]) == ["ÖS", "DE"]
         assert panel.agents == ("a", "b")
+
+
+# Agents that are ignored by their names
+
+
+def test_an_agent_with_a_column_per_class_is_ignored_by_its_name():
+    names = ("rf:no", "rf:yes", "nb:no", "nb:yes", "gp:no", "gp:yes")
+    table = pd.DataFrame(
+        {name: [0.75, 0.25] if "no" in name else [0.25, 0.75] for name in names}
+    ).assign(y=["no", "yes"])
+    panel = read_panel(table, positive="yes", ignore=["nb"])
+    assert panel.agents == ("rf", "gp")
+    with pytest.raises(SourceError, match="there is no ignored column 'xx'"):
+        read_panel(table, positive="yes", ignore=["xx"])
+
+
+def test_an_agent_of_a_long_table_is_ignored_by_its_name():
+    rows = [(c, a, 0.2 + 0.5 * c, c) for c in (0, 1) for a in ("ada", "bob", "cy")]
+    table = pd.DataFrame(rows, columns=["q", "who", "p", "y"])
+    long = ("q", "who", "p")
+    assert read_panel(table, long=long, ignore=["bob"]).agents == ("ada", "cy")
+    named = read_panel(table, long=long, agents="ada,bob,cy", ignore=["bob"])
+    assert named.agents == ("ada", "cy")
+    with pytest.raises(SourceError, match="no agent or column 'bub' to ignore .did"):
+        read_panel(table, long=long, ignore=["bub"])

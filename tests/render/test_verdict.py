@@ -611,11 +611,12 @@ def test_many_other_agents_are_not_listed_and_who_stays_in_has_no_option():
     many = [f"agent{i}" for i in range(9)]
     words = (
         " To take ada and bob the 2nd out right away, pass `--ignore ada --ignore "
-        "'bob the 2nd'` instead of `--agents`."
+        "'bob the 2nd'`."
     )
     assert removal(feeds, [*many, "ada"], "mean") == words
     assert "--agents agent0," in removal(feeds, [*many[:8], "ada"], "mean")
-    assert removal(feeds, ["a,b", "ada"], "mean") == words
+    assert removal(feeds, ["a,b", "cy", "ada"], "mean") == words
+    assert removal(feeds, ["cy", "ada"], "mean") == ""  # nobody to pool with
     assert removal(feeds, ["ada"], "mean") == ""
     assert removal([error("biased", "ada")], many, "mean") == ""
     kept = error("constant-feed", "ada", saving=estimate(-0.05, 0.01))

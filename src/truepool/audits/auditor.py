@@ -9,6 +9,7 @@ from truepool.audits import topics
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.findings import select_findings
+from truepool.audits.priorities import in_order
 from truepool.audits.progress import check_earlier, compare_audits
 from truepool.audits.recommendation import recommend
 from truepool.audits.topics.calibration import calibrations
@@ -140,8 +141,9 @@ def _audit(
     if evidence.shortage is not None:
         evidence.sampling.withhold("credit and weights", evidence.shortage)
     progress("advice", len(parts) - 1, len(parts))
+    plan = recommend(evidence, findings)
     return Audit(
-        findings=findings,
+        findings=in_order(findings, plan),
         pool=evidence.pool.name,
         costs=asdict(evidence.costs),
         threshold=evidence.line,
@@ -161,7 +163,7 @@ def _audit(
         significance=evidence.compute(paired_comparisons),
         drift=None if evidence.shortage else drift_over_time(evidence),
         robustness=evidence.compute(robustness),
-        recommendation=recommend(evidence, findings),
+        recommendation=replace(plan, fixes=in_order(plan.fixes, plan)),
         withheld=tuple(evidence.sampling.withheld),
         sampled=tuple(evidence.sampling.sampled),
         labels=panel.labels,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from truepool.audits.evidence import Evidence
-from truepool.audits.severity import FEEDS, LABELS
+from truepool.audits.severity import CURED_BY_A_POOL, FEEDS, LABELS
 from truepool.audits.topics.comparison import (
     RECOMMENDED,
     choose_pool,
@@ -13,15 +13,6 @@ from truepool.audits.topics.comparison import (
 from truepool.audits.values import Finding, Fix, Recommendation, Trust
 from truepool.core.formatting import percent
 from truepool.measures.diversity import mean_over_pairs
-
-CURED_BY_A_POOL = (
-    "under-confident-pool",
-    "over-confident-pool",
-    "biased-pool",
-    "other-threshold",
-    "worse-than-best",
-)
-"""Warnings about the pool in use that another pool answers."""
 
 FEW_CASES, RARE, SCARCE = 500, 0.01, 0.05
 STRONG = 0.1

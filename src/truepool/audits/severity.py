@@ -23,6 +23,18 @@ FIRST = (*BROKEN, "drifted")
 """Faults that are fixed before anything else, whatever that saves: what is fitted to
 reports that are wrong must be fitted again once they are right."""
 
+CALIBRATION = ("over-confident", "under-confident", "biased", "needs-recalibration")
+"""Faults that recalibrating an agent cures."""
+
+CURED_BY_A_POOL = (
+    "under-confident-pool",
+    "over-confident-pool",
+    "biased-pool",
+    "other-threshold",
+    "worse-than-best",
+)
+"""Faults of the pool in use that another pool answers."""
+
 
 def severity(
     p_value: float | None,

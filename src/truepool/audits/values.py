@@ -310,7 +310,7 @@ class Recommendation:
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """Findings, most severe first, and the evidence behind them.
+    """Findings, first those to fix first, then by severity, and their evidence.
 
     ``withheld`` are pairs of what was left out and why; ``sampled`` says which parts
     were estimated from a random part of the cases.

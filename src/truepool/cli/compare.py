@@ -59,7 +59,7 @@ def compare(
     check_files([panel], [json_file, markdown])
     where = make_engine(engine, address)
     cases = options.panel_or_example(panel, table_format, seed=seed)
-    options.note_reversed_labels(cases)
+    options.note_faults(cases)
     with opened(where), progress_bar("Comparing pools") as progress:
         result = run(
             cases,

@@ -1,5 +1,6 @@
 """``truepool fit``: learn a pool and save it."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ from truepool.cli.options import option
 
 if TYPE_CHECKING:
     from truepool.core.engine import Engine
+    from truepool.data.panel import Panel
     from truepool.data.tables import TableFormat
     from truepool.data.tables.checkpoint import Checkpoint
     from truepool.pools import Pool
@@ -52,9 +54,9 @@ def fit(
     if not _fit_stream(rule, table, table_format, where, checkpoint, quiet=quiet):
         seed = vars(rule).get("seed", 0)
         panel = options.read_panel(table, table_format, seed=seed)
-        options.note_reversed_labels(panel)
         with clock("Fitting", rule.name):
             rule.fit_panel(panel)
+        _check(rule, panel)
     with together():
         persistence.save(rule, output, table_format)
         card = card_of(rule, table=table_format)
@@ -98,8 +100,21 @@ def _fit_stream(
         if not rule.streams(agents):
             return _refuse(engine, f"{rule.name!r} with {agents:,} agents")
         rule.fit_stream(panels)
+        checked = options.sample_stream(panels)
     options.note_stream(panels)
+    if checked is not None:
+        _check(rule, checked)
     return True
+
+
+def _check(rule: "Pool", panel: "Panel") -> None:
+    """Warn of faults, and note what the agents usually report, for `truepool score`."""
+    from truepool.online.alarms.runs import commonest_shares
+
+    options.note_faults(panel)
+    if panel.sparse is None:
+        shares = commonest_shares(panel.values)
+        rule.training_ = replace(rule.training_, commonest=shares)
 
 
 def _refuse(engine: "Engine", got: str) -> bool:

@@ -46,7 +46,7 @@ SPELLINGS = {
         "Column with the time of each case (default: 'time' if present). Where pools "
         "are tested, they are then tested on later cases than they were fitted on.",
     ),
-    "--ignore": Spelling("COLUMN", "Column to leave out. Repeatable."),
+    "--ignore": Spelling("COLUMN", "Column or agent to leave out. Repeatable."),
     "--weight": Spelling(
         "COLUMN", "Column with the weight of each case, a positive number."
     ),
@@ -221,6 +221,16 @@ def _apply_config(context: typer.Context, path: Path | None) -> Path | None:
     return path
 
 
+def _ignored(context: typer.Context, ignore: list[str] | None) -> list[str] | None:
+    """Let agents that the command line names be agents, whatever a config ignores."""
+    sources = [context.get_parameter_source(name) for name in ("agents", "ignore")]
+    names = [None if source is None else source.name for source in sources]
+    if ignore is None or names != ["COMMANDLINE", "DEFAULT_MAP"]:
+        return ignore
+    agents = {name.strip() for name in context.params["agents"].split(",")}
+    return [name for name in ignore if name not in agents]
+
+
 Table: TypeAlias = Annotated[
     Path | None,
     typer.Argument(
@@ -234,7 +244,7 @@ Outcome: TypeAlias = Annotated[str, option("--outcome")]
 Positive: TypeAlias = Annotated[str | None, option("--positive")]
 Id: TypeAlias = Annotated[str | None, option("--id")]
 Time: TypeAlias = Annotated[str | None, option("--time")]
-Ignore: TypeAlias = Annotated[list[str] | None, option("--ignore")]
+Ignore: TypeAlias = Annotated[list[str] | None, option("--ignore", callback=_ignored)]
 CostFn: TypeAlias = Annotated[str, option("--cost-fn")]
 CostFp: TypeAlias = Annotated[str, option("--cost-fp")]
 Threshold: TypeAlias = Annotated[float | None, option("--threshold")]
@@ -545,13 +555,26 @@ def _count_pending(pending: "PendingCases", table_format: "TableFormat") -> int:
     return len(set(pending.ids.tolist()))
 
 
-def note_reversed_labels(panel: "Panel") -> None:
-    """Warn where the agents rank cases the wrong way round, as the audit does."""
+def note_faults(panel: "Panel") -> None:
+    """Warn, as the audit does, of reversed labels and of feeds that are dead."""
+    from truepool.audits.topics.feeds import dead_feeds
     from truepool.audits.topics.reversal import doubt_labels
+    from truepool.core.formatting import join_names
+    from truepool.render.actions import removal_options
 
     doubt = doubt_labels(panel)
     if doubt is not None:
         NOTES.append(f"warning: {doubt.sentence} {doubt.cure}")
+    feeds = dead_feeds(panel)
+    if feeds:
+        gone = [feed.agent for feed in feeds]
+        options = removal_options(gone, panel.agents)
+        cure = (
+            f"Leave {join_names(gone)} out ({options}) or have" if options else "Have"
+        )
+        its = "its feed" if len(gone) == 1 else "their feeds"
+        said = " ".join(feed.sentence for feed in feeds)
+        NOTES.append(f"warning: {said} {cure} {its} fixed; see truepool audit.")
 
 
 def note_pending(count: int, what: str) -> None:
@@ -591,11 +614,36 @@ def _rows(
     return read_sample(dataset, MOST_ROWS, seed), written
 
 
+def sample_stream(panels: "PanelStream") -> "Panel | None":
+    """Return cases from all over a data set that was read batch by batch.
+
+    None where they do not have all labels: too few of a class to say anything.
+    """
+    from truepool.core.errors import OutcomeError
+    from truepool.data.tables import load_panel
+    from truepool.data.tables.row_sample import read_rows, spaced_rows
+
+    dataset, labels = panels.dataset, panels.labels
+    positive = panels.written.positive if labels.plain else labels.positive
+    rows = read_rows(dataset, spaced_rows(dataset.rows))
+    try:
+        return load_panel(rows, replace(panels.written, positive=positive))[0]
+    except OutcomeError:
+        return None
+
+
 def note_stream(panels: "PanelStream") -> None:
     """Note what was found in a data set that was read batch by batch."""
+    from truepool.data.tables.row_sample import BLOCKS, spaced_rows
+
     totals, written = panels.totals, panels.written
     note(replace(panels.summary, empty_cases=totals.empty))
-    NOTES.append(f"All {panels.dataset.rows:,} rows were read, batch by batch.")
+    rows = panels.dataset.rows
+    checked, part = len(spaced_rows(rows)), ""
+    if checked < rows:
+        some = f"{checked:,} of them, in {BLOCKS} blocks"
+        part = f" Labels and feeds were checked on {some}."
+    NOTES.append(f"All {rows:,} rows were read, batch by batch.{part}")
     if panels.checkpoint is not None and panels.checkpoint.resumed:
         done = panels.checkpoint.resumed
         are = "part was" if done == 1 else "parts were"

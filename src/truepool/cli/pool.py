@@ -55,7 +55,7 @@ def pool(
     limit = None if capacity is None else Capacity.parse(capacity)
     _check_id(table_format.id)
     panel = options.read_panel(train, _train_format(table_format, train, new))
-    options.note_reversed_labels(panel)
+    options.note_faults(panel)
     reports = load_reports(new, panel.agents, table_format, panel.labels)
     options.NOTES.extend(f"{new.name}: {line}" for line in reports.summary.notes())
     with clock("Fitting", rule.name):
@@ -140,16 +140,20 @@ def _train_format(table_format: "TableFormat", train: Path, new: Path) -> "Table
     """Ignore the columns that TRAIN has; NEW must have the others."""
     from truepool.core.errors import SourceError, suggestion
     from truepool.data.tables import read_column_names
+    from truepool.data.tables.agent_columns import is_ignored
 
-    if not table_format.ignore:
+    if not table_format.ignore or table_format.long:
         return table_format
     there = read_column_names(train, sep=table_format.sep)
     either = [*there, *read_column_names(new, sep=table_format.sep)]
-    unknown = [name for name in table_format.ignore if name not in either]
+    unknown = [
+        name
+        for name in table_format.ignore
+        if not any(is_ignored(column, (name,)) for column in either)
+    ]
     if unknown:
         raise SourceError(
             f"neither table has a column {unknown[0]!r}{suggestion(unknown[0], either)}"
         )
-    return replace(
-        table_format, ignore=tuple(n for n in table_format.ignore if n in there)
-    )
+    kept = [n for n in table_format.ignore if any(is_ignored(c, (n,)) for c in there)]
+    return replace(table_format, ignore=tuple(kept))

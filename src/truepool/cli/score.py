@@ -133,7 +133,7 @@ def score(
             doubtful=doubtful,
             quiet=quiet,
         )
-        options.NOTES += _doubts(tally)
+        options.NOTES += _doubts(tally, pool)
         if not quiet:
             print_line(_sentence(tally, pool, place, done))
         return
@@ -158,7 +158,7 @@ def score(
             write(columns)
             tally.add(counts)
             progress(len(batch))
-    options.NOTES += _doubts(tally)
+    options.NOTES += _doubts(tally, pool)
     sentence = _sentence(tally, pool, place)
     if limit is not None:
         sentence += f" Decided {tally.positive:,} positive, within {limit}."
@@ -276,8 +276,8 @@ def _format_of_new(
     return TableFormat(**known)
 
 
-def _doubts(tally: "Tally") -> Iterator[str]:
-    """Say what was guessed, which agents are silent or new, which keys misspelt."""
+def _doubts(tally: "Tally", pool: "Pool") -> Iterator[str]:
+    """Say what was guessed, which agents are dead or new, which keys misspelt."""
     from truepool.core.errors import suggestion
     from truepool.core.formatting import pluralize
     from truepool.data.labels import format_labels
@@ -287,6 +287,13 @@ def _doubts(tally: "Tally") -> Iterator[str]:
         yield GUESSED_ENCODING
     if tally.silent:
         yield f"warning: no case has a report of {format_labels(tally.silent)}."
+    for agent, report, count in tally.stuck(pool):
+        value = ", ".join(f"{p:.4g}" for p in report)
+        yield (
+            f"warning: {agent} reported {value} in all {count:,} cases while other "
+            "agents' reports vary: its feed may be dead. Leave its column empty until "
+            "it is fixed."
+        )
     if tally.unknown:
         are = "is not an agent" if len(tally.unknown) == 1 else "are not agents"
         yield f"{format_labels(tally.unknown)} {are} of the pool: left out."

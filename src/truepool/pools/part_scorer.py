@@ -217,7 +217,12 @@ def _size(target: Path) -> int:
 
 def _counts(tally: Tally) -> dict[str, Any]:
     missing = {agent: count for agent, count in tally.missing.items() if count}
-    return {"empty": tally.empty, "positive": tally.positive, "missing": missing}
+    return {
+        "empty": tally.empty,
+        "positive": tally.positive,
+        "missing": missing,
+        "constant": tally.constant,
+    }
 
 
 def _tally(entry: Mapping[str, Any]) -> Tally:
@@ -226,4 +231,8 @@ def _tally(entry: Mapping[str, Any]) -> Tally:
         int(entry.get("empty", 0)),
         int(entry.get("positive", 0)),
         Counter(entry.get("missing", {})),
+        {
+            agent: None if report is None else tuple(report)
+            for agent, report in entry.get("constant", {}).items()
+        },
     )

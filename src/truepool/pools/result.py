@@ -49,11 +49,15 @@ class Training:
         How many of them each class had.
     missing : float
         Share of the reports that were missing.
+    commonest : tuple of float
+        Share of each agent's reports that are its most common one, where `truepool fit`
+        counted that; `truepool score` tells a dead feed by it.
     """
 
     cases: int
     counts: tuple[int, ...]
     missing: float
+    commonest: tuple[float, ...] = ()
 
     @property
     def base_rates(self) -> tuple[float, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,15 @@ from truepool.data.tables.column_selection import Batch, Ids
 from truepool.measures.capacity import Capacity
 from truepool.pools.interface import LinearPool, Pool
 from truepool.pools.result import PoolResult
+
+Report: TypeAlias = tuple[float, ...]
+"""Coordinates (C,) of one report."""
+
+OTHER_REPORTS = 100
+"""An agent is stuck if at least so many other reports would have been expected."""
+
+FIRST = 100
+"""Reports of a batch that are looked at before all of them."""
 
 TAKEN = ("pooled", "decision", "contribution:", "review", "propensity")
 """How the columns of a result begin; no id may be called like one."""
@@ -50,6 +59,8 @@ class Tally:
     empty: int = 0
     positive: int = 0
     missing: Counter[str] = field(default_factory=Counter)
+    constant: dict[str, Report | None] = field(default_factory=dict)
+    """The one report of each agent so far; None if it has given two."""
     others: Counter[str] = field(default_factory=Counter)
     unknown: tuple[str, ...] = ()
     encoding: str | None = None
@@ -60,6 +71,9 @@ class Tally:
         self.empty += other.empty
         self.positive += other.positive
         self.missing += other.missing
+        for agent, report in other.constant.items():
+            same = self.constant.get(agent, report) == report
+            self.constant[agent] = report if same else None
         self.others += other.others
         self.unknown += other.unknown
         self.encoding = self.encoding or other.encoding
@@ -68,6 +82,23 @@ class Tally:
     def silent(self) -> list[str]:
         """Agents without any report."""
         return sorted(a for a, n in self.missing.items() if n == self.cases)
+
+    def stuck(self, pool: Pool) -> list[tuple[str, Report, int]]:
+        """Agents that always report the same while others do not, and how often.
+
+        At the rate of the training cases, `OTHER_REPORTS` of theirs would have been
+        others than the commonest: a judge that says 1 now and then is not stuck.
+        """
+        shares = dict(zip(pool.agents_, pool.training_.commonest, strict=False))
+        if None not in self.constant.values():
+            return []
+        counts = {a: self.cases - self.missing[a] for a in self.constant}
+        return [
+            (agent, report, counts[agent])
+            for agent, report in sorted(self.constant.items())
+            if report is not None
+            and counts[agent] * (1 - shares.get(agent, 1.0)) >= OTHER_REPORTS
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,10 +171,29 @@ class Scorer:
             T - reported,
             positive,
             counts,
+            _constant(pool.agents_, batch),
             batch.others,
             batch.unknown,
             batch.encoding,
         )
+
+
+def _constant(agents: tuple[str, ...], batch: Batch) -> dict[str, Report | None]:
+    """The one report of each agent in a batch, None where it gives two.
+
+    Most feeds show it in their first reports, so that this costs next to nothing.
+    """
+    found: dict[str, Report | None] = {}
+    for i, agent in enumerate(agents):
+        own = batch.cube[:, i] if batch.cube is not None else batch.reports[i][:, None]
+        for part in (own[:FIRST], own):
+            known = part[~np.isnan(part[:, 0])]
+            if len(known):
+                same = bool((known == known[0]).all())
+                found[agent] = tuple(known[0].tolist()) if same else None
+                if not same:
+                    break
+    return found
 
 
 def pool_batch(pool: Pool, batch: Batch, *, contributions: bool = False) -> PooledBatch:

@@ -10,8 +10,6 @@ from truepool.core.formatting import join_names, money
 RECALIBRATION = "ask whoever runs {who} to recalibrate {it}"
 FEED = "take {who} out of the pool or fix {its} {feed}"
 POOL = "recalibrate the pool, as `platt` does with the mean"
-CALIBRATION = ("over-confident", "under-confident", "biased", "needs-recalibration")
-"""Faults that recalibrating an agent cures."""
 
 ACTIONS = {
     LABELS: "find out which label is the positive one",
@@ -120,17 +118,13 @@ def join(fixes: Sequence[Fix], currency: str | None = None) -> str:
 def removal(fixes: Sequence[Fix], agents: Sequence[str], pool: str) -> str:
     """Say how to take agents with broken feeds out now, and whose saving is shown.
 
-    >>> removal([Fix("constant-feed", ("b",), "error", None)], ["a", "b"], "mean")
-    ' To take b out right away, pass `--agents a`.'
+    >>> removal([Fix("constant-feed", ("b",), "error", None)], ["a", "b", "c"], "mean")
+    ' To take b out right away, pass `--agents a,c`.'
     """
     out = list(dict.fromkeys(fix.who[0] for fix in fixes if _action(fix) == FEED))
-    rest = [name for name in agents if name not in out]
-    if not out or not rest:
+    options = removal_options(out, agents)
+    if not options:
         return ""
-    options = shlex.join(["--agents", ",".join(rest)])
-    if len(rest) > MOST_NAMED or any(set(name) & set(",*?[") for name in rest):
-        ignored = shlex.join([part for name in out for part in ("--ignore", name)])
-        options = f"{ignored}` instead of `--agents"
     saved = [fix.saving for fix in fixes if fix.who and fix.who[0] in out]
     whose = ""
     if any(saving is not None and saving.low > 0 for saving in saved):
@@ -140,6 +134,20 @@ def removal(fixes: Sequence[Fix], agents: Sequence[str], pool: str) -> str:
             "fault began"
         )
     return f" To take {join_names(out)} out right away, pass `{options}`{whose}."
+
+
+def removal_options(out: Sequence[str], agents: Sequence[str]) -> str:
+    """Options that take some agents out; none where a pool has too few without them.
+
+    >>> removal_options(["b"], ["a", "b", "c"]), removal_options(["b"], ["a", "b"])
+    ('--agents a,c', '')
+    """
+    rest = [name for name in agents if name not in out]
+    if not out or len(rest) < 2:
+        return ""
+    if len(rest) > MOST_NAMED or any(set(name) & set(",*?[") for name in rest):
+        return shlex.join([part for name in out for part in ("--ignore", name)])
+    return shlex.join(["--agents", ",".join(rest)])
 
 
 def _joined(action: str, fixes: Sequence[Fix], currency: str | None) -> str:

@@ -1,15 +1,20 @@
 """The advice of an audit: what to fix first, which pool to use, what that saves."""
 
-from truepool.audits.recommendation import CURED_BY_A_POOL
-from truepool.audits.severity import FIRST, LABELS
+from truepool.audits.priorities import (
+    first_fixes,
+    is_cured,
+    later_fixes,
+    minor_fixes,
+    sure_saving,
+)
+from truepool.audits.severity import CALIBRATION, FIRST, LABELS
 from truepool.audits.topics.comparison import RECOMMENDED
 from truepool.audits.topics.threshold import POOL_FAULTS
-from truepool.audits.values import Audit, Finding, Fix, Recommendation
+from truepool.audits.values import Audit, Finding, Recommendation
 from truepool.comparison import Estimate
 from truepool.core.formatting import money, pluralize
 from truepool.render.actions import (
     ACTIONS,
-    CALIBRATION,
     RECALIBRATION,
     join,
     removal,
@@ -75,46 +80,6 @@ def in_words(audit: Audit) -> str:
     return f"in {unit(audit) or 'the unit of your costs'}"
 
 
-def first_fixes(plan: Recommendation) -> list[Fix]:
-    """Return what must be fixed before another pool is tried: the largest saving first.
-
-    Broken feeds come before all else, then the errors, and any warning whose fix saves
-    more than theirs. What a better pool fixes is left out, and so are agents that are
-    only miscalibrated where a better pool saves more.
-    """
-    urgent = _urgent_fixes(plan)
-    later = later_fixes(plan)
-    return [fix for fix in urgent if fix not in later]
-
-
-def later_fixes(plan: Recommendation) -> list[Fix]:
-    """Return agents to recalibrate once a better pool is used, which saves more."""
-    fixes = [fix for fix in _urgent_fixes(plan) if fix.code in CALIBRATION]
-    if plan.saving is None or any(_value(fix) >= plan.saving.value for fix in fixes):
-        return []
-    return fixes
-
-
-def _urgent_fixes(plan: Recommendation) -> list[Fix]:
-    errors = [fix for fix in plan.errors if not _is_cured(plan, fix)]
-    sound = [fix for fix in errors if fix.code not in FIRST]
-    most = max(map(_value, sound), default=float("inf"))
-    larger = [f for f in plan.fixes if f not in plan.errors and _value(f) > most]
-    fixes = sorted([*errors, *larger], key=lambda f: (f.code not in FIRST, -_value(f)))
-    # One thing to do about each agent: who is taken out needs no recalibration.
-    return [
-        fix
-        for place, fix in enumerate(fixes)
-        if not fix.who or fix.who[0] not in {f.who[0] for f in fixes[:place] if f.who}
-    ]
-
-
-def _value(fix: Fix) -> float:
-    """What a fix saves for sure; 0 where that is not known."""
-    saving = fix.saving
-    return saving.value if saving is not None and saving.low > 0 else 0.0
-
-
 def _first(audit: Audit) -> str:
     """Say what must be fixed before anything else."""
     steps = first_fixes(audit.recommendation)
@@ -131,7 +96,7 @@ def _why_first(audit: Audit) -> str:
     other = _best_recalibration(audit)
     if not feeds or other is None or other.cost is None:
         return ""
-    if other.cost.value <= max(map(_value, feeds)):
+    if other.cost.value <= max(map(sure_saving, feeds)):
         return ""
     than = ""
     if len(feeds) == 1 and feeds[0].saving is not None and feeds[0].saving.value >= 0:
@@ -161,7 +126,7 @@ def _later(audit: Audit) -> str:
     steps = later_fixes(plan)
     if not steps:
         return ""
-    steps += [fix for fix in _minor_fixes(plan) if fix.code in CALIBRATION]
+    steps += [fix for fix in minor_fixes(plan) if fix.code in CALIBRATION]
     agents = [fix.who[0] for fix in steps]
     return f"Then {worded(RECALIBRATION, agents)}, and compare the pools again."
 
@@ -175,7 +140,7 @@ def _pool(audit: Audit) -> str:
     sick = any(fix.who for fix in first_fixes(plan))
     opening = "Until then, use" if sick else "Use"
     again = " Compare the pools again after the fix." if sick else ""
-    cured = any(_is_cured(plan, fix) for fix in plan.errors)
+    cured = any(is_cured(plan, fix) for fix in plan.errors)
     instead = f" instead of {plan.in_use}, which is at fault" if cured else ""
     alone = _recalibrated(audit)
     as_is = ", with all agents as they are" * sick
@@ -279,21 +244,10 @@ def _validation(plan: Recommendation) -> str:
 
 def _also(audit: Audit) -> str:
     plan = audit.recommendation
-    steps = _minor_fixes(plan)
+    steps = minor_fixes(plan)
     if later_fixes(plan):
         steps = [fix for fix in steps if fix.code not in CALIBRATION]
     return f"Also {join(steps, audit.currency)}." if steps else ""
-
-
-def _minor_fixes(plan: Recommendation) -> list[Fix]:
-    """Return the warnings that can wait, the largest saving first."""
-    urgent = _urgent_fixes(plan)
-    fixes = [f for f in plan.fixes if f.severity != "error" and f not in urgent]
-    return sorted(fixes, key=_value, reverse=True)
-
-
-def _is_cured(plan: Recommendation, fix: Fix) -> bool:
-    return plan.change and fix.code in CURED_BY_A_POOL
 
 
 def _name(pool: str, plan: Recommendation) -> str:

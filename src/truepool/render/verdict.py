@@ -1,10 +1,11 @@
 """The verdict of an audit, what its costs are, and what changed since another."""
 
-from truepool.audits.severity import LABELS
+from truepool.audits.priorities import first_fixes
+from truepool.audits.severity import CALIBRATION, LABELS
 from truepool.audits.values import SEVERITIES, Audit, Recommendation
 from truepool.core.formatting import in_unit, join_names, money, pluralize
-from truepool.render.actions import CALIBRATION, FAULTS
-from truepool.render.advice import first_fixes, in_words, pool_name, unit
+from truepool.render.actions import FAULTS
+from truepool.render.advice import in_words, pool_name, unit
 from truepool.render.costs import describe, describe_classes
 from truepool.render.labels import class_names
 

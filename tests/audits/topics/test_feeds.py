@@ -174,3 +174,75 @@ def test_the_feed_checks_by_name():
 
 def test_a_handful_of_cases_has_no_feed_to_judge():
     assert findings(Panel([[0.9, 0.8], [0.2, 0.1], [0.7, 0.9]], [1, 0, 1])) == ()
+
+
+# The same rule where no audit is made
+
+
+def sentences(panel):
+    return [feed.sentence for feed in feeds.dead_feeds(panel)]
+
+
+def test_a_feed_that_died_is_named_with_the_case_or_the_date():
+    assert sentences(spoilt(dead)) == [
+        "The feed of agent1 is dead: from case 1,000 of 1,500 on it only reports 0.05."
+    ]
+    assert "case 1,000 of 1,500 (2028-09-27)" in sentences(spoilt(dead, days(CASES)))[0]
+
+
+def test_a_feed_that_stopped_or_never_began_is_named():
+    def stop(reports):
+        reports[AT:, 1] = np.nan
+        reports[:, 3] = np.nan
+
+    assert sentences(spoilt(stop)) == [
+        "agent1 stopped reporting at case 1,000 of 1,500.",
+        "agent3 never reported.",
+    ]
+
+
+def test_a_feed_that_dies_among_pending_cases_is_named():
+    panel = spoilt(dead)
+    labelled = Panel(panel.reports[:AT], panel.outcomes[:AT])
+    assert sentences(labelled) == []
+    assert "agent1 is dead" in sentences(labelled.with_pending(panel.reports[AT:]))[0]
+
+
+def test_an_agent_that_always_says_the_same_is_named_if_there_were_events_to_see():
+    def always(reports):
+        reports[:, 1] = 0.0
+
+    panel = spoilt(always)
+    assert sentences(panel) == ["agent1 reports 0 in all 1,500 cases."]
+    rare = np.zeros(CASES, dtype=int)
+    rare[7:10] = 1
+    assert sentences(Panel(panel.reports, rare)) == []
+
+
+@pytest.mark.parametrize("decimals", [0, 1])
+@pytest.mark.parametrize("seed", range(5))
+def test_rounded_reports_are_no_dead_feed(decimals, seed):
+    made = sound(seed, cases=CASES)
+    reports = made.reports.copy()
+    reports[:, 1] = np.round(reports[:, 1], decimals)
+    assert sentences(Panel(reports, made.outcomes)) == []
+    rare = Panel(np.round(reports**4, decimals), made.outcomes)
+    assert sentences(rare) == []
+
+
+def test_what_the_audit_finds_is_what_is_named():
+    def gap(reports):
+        reports[AT : AT + 200, 1] = 0.05
+
+    assert sentences(spoilt(gap)) == []  # the feed lives again
+    named = feeds.dead_feeds(spoilt(dead))
+    errors = [f for f in findings(spoilt(dead)) if f.severity == "error"]
+    assert [(f.agent,) for f in named] == [f.who for f in errors]
+
+
+def test_rows_sorted_by_outcome_say_nothing_about_feeds():
+    panel = spoilt(dead)
+    order = np.argsort(panel.outcomes, kind="stable")
+    ordered = panel.reports[order]
+    ordered[AT:, 1] = 0.05
+    assert sentences(Panel(ordered, panel.outcomes[order])) == []

@@ -12,15 +12,17 @@ import numpy as np
 from truepool.audits.attribution import NEAR
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence, format_date
-from truepool.audits.severity import LIKELY
+from truepool.audits.severity import LIKELY, SURE
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.formatting import number
-from truepool.measures.groups import FEWEST_CASES
+from truepool.data.panel import Panel
+from truepool.measures.groups import FEWEST_CASES, enough_cases
 from truepool.online.alarms.distribution import Shift, scalar, shifts
 from truepool.online.alarms.repeats import repeat
 from truepool.online.alarms.runs import (
+    MIN_RUN,
     constant_run,
     missing_run,
     repeated_cases,
@@ -69,9 +71,9 @@ class Timeline:
         return cases[cases >= 0]
 
 
-def timeline(evidence: Evidence) -> Timeline:
+def timeline(panel: Panel) -> Timeline:
     """Put cases with and without an outcome in the order of time, or of the table."""
-    panel, pending = evidence.panel, evidence.panel.pending
+    pending = panel.pending
     values, cases = panel.values, np.arange(len(panel))
     places = panel.times if panel.times is not None else cases
     if pending is not None:
@@ -90,8 +92,8 @@ def timeline(evidence: Evidence) -> Timeline:
 
 def check(evidence: Evidence) -> Iterator[Candidate]:
     """Five tests per agent: constant, stopped, repeated, unlinked, rescaled."""
-    line = evidence.compute(timeline)
-    ordered = _sorted_by(evidence)
+    line = timeline(evidence.panel)
+    ordered = _sorted_by(evidence.panel)
     if ordered is not None:
         evidence.sampling.withhold(
             "feed checks", f"the rows have no times and are sorted by {ordered}"
@@ -100,7 +102,7 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     if evidence.panel.times is None:
         evidence.sampling.note("Feeds were checked in the order of the rows.")
     codes = report_codes(line.values)
-    fresh = np.flatnonzero(~repeated_cases(codes) & (codes >= 0).any(axis=1))
+    fresh = _fresh(codes)
     moved = shifts(line.values)
     alive = _alive(line.values, codes, fresh)
     linked = moved if alive is None else shifts(alive)
@@ -114,6 +116,80 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         link, shift = linked[i][0], moved[i][1]
         yield _check_unlinked(evidence, line, link, i, agent)
         yield _check_rescaled(line, shift, i, agent)
+
+
+@dataclass(frozen=True)
+class DeadFeed:
+    """An agent whose feed is dead at the end of the table, and how that shows."""
+
+    agent: str
+    sentence: str
+
+
+def dead_feeds(panel: Panel) -> list[DeadFeed]:
+    """Agents that only repeat themselves, or no longer report, up to the last case.
+
+    By the tests of the audit, at its level for errors. An agent that has always said
+    the same, or nothing, never had a feed to lose; it is named all the same.
+    """
+    if panel.sparse is not None:  # thousands of agents who report now and then
+        return []
+    line = timeline(panel)
+    suspects = [i for i in range(len(panel.agents)) if _ends_in_run(line.values[:, i])]
+    if not suspects or _sorted_by(panel) is not None:
+        return []
+    codes = report_codes(line.values)
+    fresh = _fresh(codes)
+    level = SURE / (2 * len(panel.agents))
+    found = []
+    for i in suspects:
+        sentence = _death(panel, line, codes[:, i], fresh, i, level)
+        if sentence is not None:
+            found.append(DeadFeed(panel.agents[i], sentence))
+    return found
+
+
+def _death(
+    panel: Panel,
+    line: Timeline,
+    codes: IntArray,
+    fresh: IntArray,
+    i: int,
+    level: float,
+) -> str | None:
+    """Say since when an agent's feed is dead; None while it lives."""
+    agent, known = panel.agents[i], fresh[codes[fresh] >= 0]
+    if not len(known):
+        return f"{agent} never reported."
+    stopped, run = missing_run(codes[fresh] < 0), constant_run(codes[known])
+    if stopped.p_value < level and stopped.stop == len(fresh):
+        where = line.describe(int(fresh[stopped.start]))
+        return f"{agent} stopped reporting at {where}."
+    value = f"{line.values[known[-1], i, 0]:.4g}"
+    if run.p_value < level and run.stop == len(known):
+        where = line.describe(int(known[run.start]))
+        return f"The feed of {agent} is dead: from {where} on it only reports {value}."
+    settled = line.cases[known][line.cases[known] >= 0]
+    positive = (panel.outcomes[settled] > 0).astype(np.int64)
+    # A judge that says 0 or 1 may say 0 in all cases of a table with few events.
+    if (codes[known] == codes[known[0]]).all() and enough_cases(positive):
+        return f"{agent} reports {value} in all {len(known):,} cases."
+    return None
+
+
+def _ends_in_run(reports: FloatArray) -> bool:
+    """Whether an agent's last reports (S, C) are all the same, or missing.
+
+    Few feeds end like that, so that the tests of runs are rarely needed.
+    """
+    missing = np.isnan(reports[:, 0])
+    last = reports[np.flatnonzero(~missing)[-MIN_RUN:]]
+    return bool(missing[-MIN_RUN:].all() or (last == last[-1]).all())
+
+
+def _fresh(codes: IntArray) -> IntArray:
+    """Places of the cases that somebody reported on, and that repeat no other."""
+    return np.flatnonzero(~repeated_cases(codes) & (codes >= 0).any(axis=1))
 
 
 def fix_feed(agent: str) -> str:
@@ -151,7 +227,7 @@ def _constant(
     place = int(known[run.start])
     on = run.stop == len(known)
     stop = len(line) if on else int(known[run.stop])
-    value = number(float(line.values[place, i, 0]))
+    value = f"{line.values[place, i, 0]:.4g}"
     until = "on" if on else f"to case {stop - 1:,}"
     return Candidate(
         "constant-feed",
@@ -279,9 +355,8 @@ def _quartiles(part: FloatArray) -> list[float]:
     return [float(q) for q in np.quantile(known, [0.25, 0.5, 0.75])]
 
 
-def _sorted_by(evidence: Evidence) -> str | None:
+def _sorted_by(panel: Panel) -> str | None:
     """Name of what the cases are sorted by, if they have no times; None if unsorted."""
-    panel = evidence.panel
     if panel.times is not None or len(panel) < FEWEST_CASES:
         return None
     columns = zip(panel.agents, scalar(panel.values).T, strict=True)

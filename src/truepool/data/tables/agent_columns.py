@@ -1,7 +1,7 @@
 """Columns of agents: which they are, whose reports they hold, and of which classes."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -31,6 +31,15 @@ def choose_agents(names: Sequence[str], patterns: tuple[str, ...]) -> list[str]:
                 f"that could be agents: {', '.join(names) or 'none'}"
             )
     return [name for name in names if not patterns or _is_chosen(name, patterns)]
+
+
+def is_ignored(name: str, ignored: Collection[str]) -> bool:
+    """Whether a column is ignored by its name, or with its agent.
+
+    >>> is_ignored("rf:fraud", ["rf"]), is_ignored("rf", ["rf"]), is_ignored("nb", [])
+    (True, True, False)
+    """
+    return name in ignored or name.rpartition(":")[0] in ignored
 
 
 def numbered_columns(

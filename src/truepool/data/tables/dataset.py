@@ -4,7 +4,7 @@ A data set is a Parquet file, a folder of them, or a pattern such as ``2026-*.pa
 Folders called ``key=value`` are hive partitions: the key is a column too.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from glob import glob, has_magic
@@ -125,15 +125,28 @@ class Dataset:
                 f"{part.path} and {kinds[0]} in {first.path}. Convert one of them."
             )
 
-    def read(self, columns: Sequence[str]) -> Iterator[RowBatch]:
-        """Read some columns of all parts, one batch after another."""
+    def read(
+        self,
+        columns: Sequence[str],
+        wanted: Callable[[int, int], bool] = lambda first, end: True,
+    ) -> Iterator[RowBatch]:
+        """Read some columns of all parts, one batch after another.
+
+        Only of the row groups that are ``wanted``, by their first row and their end.
+        """
         start = 0
         for part in self.parts:
-            yield from read_part(part, columns, start)
+            if wanted(start, start + part.rows):
+                yield from read_part(part, columns, start, wanted)
             start += part.rows
 
 
-def read_part(part: Part, columns: Sequence[str], start: int = 0) -> Iterator[RowBatch]:
+def read_part(
+    part: Part,
+    columns: Sequence[str],
+    start: int = 0,
+    wanted: Callable[[int, int], bool] = lambda first, end: True,
+) -> Iterator[RowBatch]:
     """Read some columns of a part, row group by row group."""
     size = max(1, BATCH_NUMBERS // max(1, len(columns)))
     stored = [name for name in columns if name in part.schema.names]
@@ -142,6 +155,10 @@ def read_part(part: Part, columns: Sequence[str], start: int = 0) -> Iterator[Ro
     try:
         with parquet.ParquetFile(part.path, buffer_size=BUFFER) as file:
             for group in range(part.groups):
+                end = start + file.metadata.row_group(group).num_rows
+                if not wanted(start, end):
+                    start = end
+                    continue
                 for rows in file.iter_batches(size, row_groups=[group], columns=stored):
                     full = _with_keys(rows, part, columns)
                     yield RowBatch(part, group, start, full)

@@ -39,6 +39,7 @@ from truepool.data.tables.agent_columns import (
     binary_columns,
     choose_agents,
     group_by_agent,
+    is_ignored,
     numbered_columns,
 )
 from truepool.data.tables.files import read_file, read_names
@@ -446,7 +447,7 @@ def _table(
     frame: nw.DataFrame[Any], written: TableFormat
 ) -> tuple[ReportTable, Array, BoolArray]:
     """Reports of a wide or long table, its outcomes, and which cases have none."""
-    for role, name, options in _named_columns(written):
+    for role, name, options in _named_columns(written, frame.columns):
         if name is not None and name not in frame.columns:
             raise SourceError(
                 f"there is no {role} column {name!r}{suggestion(name, frame.columns)}; "
@@ -467,11 +468,18 @@ def _table(
     return reports, np.asarray(column.to_numpy()), is_empty(column)
 
 
-def _named_columns(written: TableFormat) -> Iterator[tuple[str, str | None, str]]:
-    """Yield the role of every column that is named, its name, and the option for it."""
+def _named_columns(
+    written: TableFormat, names: Sequence[str]
+) -> Iterator[tuple[str, str | None, str]]:
+    """Yield the role of every column that is named, its name, and the option for it.
+
+    An agent can be ignored by its name too: that of columns such as ``rf:fraud``.
+    """
     yield "id", written.id, "--id"
     yield "time", written.time, "--time"
-    yield from (("ignored", name, "--ignore") for name in written.ignore)
+    for name in written.ignore if written.long is None else ():
+        if not any(is_ignored(column, (name,)) for column in names):
+            yield "ignored", name, "--ignore"
     yield from (("long", name, "--long") for name in written.long or ())
     yield "decision time", written.decision_time, "--decision-time"
     yield "weight", written.weight, "--weight"
@@ -487,7 +495,15 @@ def _long_table(
     time: str | None,
 ) -> tuple[ReportTable, Array, BoolArray]:
     long = pivot(frame, written, columns, time)
-    chosen = choose_agents(long.agents, written.agents)
+    for name in written.ignore:
+        if name not in (*frame.columns, *long.agents):
+            raise SourceError(
+                f"there is no agent or column {name!r} to ignore"
+                f"{suggestion(name, [*long.agents, *frame.columns])}. Name another one "
+                "(--ignore)."
+            )
+    there = [name for name in long.agents if name not in written.ignore]
+    chosen = choose_agents(there, written.agents)
     summary = TableSummary(replaced=long.replaced, late=long.late)
     of_cases = {
         name: column_by_case(frame[name], long) for name in written.case_columns
@@ -521,8 +537,12 @@ def _wide_table(
 ) -> ReportTable:
     id = written.id or ("id" if "id" in frame.columns else None)
     of_cases = written.case_columns
-    apart = {written.outcome, id, time, *written.ignore, *INDEXES, *of_cases}
-    names = [name for name in frame.columns if name not in apart]
+    apart = {written.outcome, id, time, *INDEXES, *of_cases}
+    names = [
+        name
+        for name in frame.columns
+        if name not in apart and not is_ignored(name, written.ignore)
+    ]
     if written.agents:
         names = choose_agents(names, written.agents)
     cells = [frame[name] for name in names]

@@ -16,6 +16,9 @@ from truepool.data.tables.dataset import Dataset
 MOST_ROWS = 1_000_000
 """Largest number of rows that are held in memory: of a larger table, a sample is."""
 BLOCK = 1 << 20
+BLOCKS, BLOCK_ROWS = 20, 5_000
+"""Of a data set that is not read into memory, so many blocks of so many rows each are
+checked for what the audit would call a fault."""
 
 
 def sample_rows(total: int, most: int, seed: int) -> IntArray:
@@ -43,10 +46,33 @@ def sample_rows(total: int, most: int, seed: int) -> IntArray:
 
 def read_sample(dataset: Dataset, most: int = MOST_ROWS, seed: int = 0) -> pa.Table:
     """Read a sample of the rows with all columns; all rows if there are no more."""
+    return read_rows(dataset, sample_rows(dataset.rows, most, seed))
+
+
+def spaced_rows(total: int) -> IntArray:
+    """Places of rows in blocks that are spread evenly from the first to the last row.
+
+    Reading these takes as long however many rows there are, and neighbours stay
+    together, so that what a feed repeats can be seen.
+
+    >>> spaced_rows(1_000_000)[[0, 4_999, 5_000, -1]].tolist()
+    [0, 4999, 52368, 999999]
+    """
+    if total <= BLOCKS * BLOCK_ROWS:
+        return np.arange(total)
+    starts = np.linspace(0, total - BLOCK_ROWS, BLOCKS).astype(np.int64)
+    return np.concatenate([np.arange(BLOCK_ROWS) + start for start in starts])
+
+
+def read_rows(dataset: Dataset, places: IntArray) -> pa.Table:
+    """Read the rows at these places, in order, with all columns."""
+
+    def wanted(first: int, end: int) -> bool:
+        return bool(np.diff(np.searchsorted(places, [first, end]))[0])
+
     dataset.check_columns()
-    places = sample_rows(dataset.rows, most, seed)
     names, taken = dataset.columns, []
-    for batch in dataset.read(names):
+    for batch in dataset.read(names, wanted):
         first, last = np.searchsorted(
             places, [batch.start, batch.start + len(batch.rows)]
         )

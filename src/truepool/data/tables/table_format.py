@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from truepool.core.errors import SettingError
+from truepool.data.tables.agent_columns import is_ignored
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|"}
 """Separators that may be given by name; any other character stands for itself."""
@@ -122,7 +123,7 @@ class TableFormat:
         fields = {
             "outcome": outcome,
             "positive": positive,
-            "agents": _names(agents),
+            "agents": _without(_names(agents), ignore or ()),
             "id": id,
             "time": time,
             "ignore": tuple(ignore or ()),
@@ -223,11 +224,25 @@ class TableFormat:
         What only learning needs (weight, group, propensity) and what is ignored may be
         there or not.
         """
-        unused = {*self.ignore, self.weight, self.group, self.propensity}
-        ignore = tuple(n for n in names if n in unused and n not in self.columns)
+        single = (self.weight, self.group, self.propensity)
+        unused = (*self.ignore, *(name for name in single if name))
+        ignore = tuple(
+            n for n in names if is_ignored(n, unused) and n not in self.columns
+        )
         updates = LAST if self.updates == TIME_WEIGHTED else self.updates
         told = replace(self, ignore=ignore, updates=updates)
         return replace(told, weight=None, group=None, propensity=None)
+
+
+def _without(agents: tuple[str, ...], ignored: Sequence[str]) -> tuple[str, ...]:
+    """Names of agents without those that are ignored."""
+    rest = tuple(name for name in agents if not is_ignored(name, ignored))
+    if agents and not rest:
+        raise SettingError(
+            f"some agent must be left; all of {', '.join(agents)} are ignored. Take "
+            "one out of --ignore."
+        )
+    return rest
 
 
 def _check_text(name: str, value: Any) -> None:

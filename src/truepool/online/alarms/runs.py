@@ -19,6 +19,9 @@ HISTORY = 100_000
 LENGTH_RATIO, USUAL_QUANTILE = 3.0, 0.99
 """A fault is a run so many times longer than this quantile of the feed's other runs."""
 
+COUNTED = 100_000
+"""Cases from which the share of the most common report is counted."""
+
 PRIOR_WEIGHT = 20.0
 """Weight, in transitions, of the feed's overall repeat rate relative to that of the
 value in question."""
@@ -64,6 +67,21 @@ def report_codes(values: FloatArray) -> IntArray:
                 mixed = np.unique(mixed, return_inverse=True)[1]
         codes[known, i] = mixed
     return codes
+
+
+def commonest_shares(values: FloatArray) -> tuple[float, ...]:
+    """Share of each agent's reports (T, N, C) that are its most common one.
+
+    From at most `COUNTED` cases, spread evenly. 1 for an agent that never reported.
+
+    >>> commonest_shares(np.array([[[0.1], [0.5]], [[0.1], [0.4]], [[0.3], [np.nan]]]))
+    (0.6666666666666666, 0.5)
+    """
+    step = -(-len(values) // COUNTED)
+    columns = [own[own >= 0] for own in report_codes(values[::step]).T]
+    return tuple(
+        float(np.bincount(own).max() / len(own)) if len(own) else 1.0 for own in columns
+    )
 
 
 def repeated_cases(codes: IntArray) -> BoolArray:

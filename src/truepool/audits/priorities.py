@@ -1,0 +1,82 @@
+"""What is done first: the order of the fixes, and of the findings that they answer."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from truepool.audits.severity import CALIBRATION, CURED_BY_A_POOL, FIRST, LABELS
+from truepool.audits.values import Finding, Fix, Recommendation
+
+A = TypeVar("A", Finding, Fix)
+
+
+def in_order(items: Sequence[A], plan: Recommendation) -> tuple[A, ...]:
+    """Return findings or fixes, those first that the recommendation says to fix first.
+
+    The others stay in their order, the most severe first.
+    """
+    first = _first_keys(plan)
+    place = {key: i for i, key in enumerate(first)}
+    return tuple(sorted(items, key=lambda a: place.get((a.code, *a.who), len(first))))
+
+
+def _first_keys(plan: Recommendation) -> list[tuple[str, ...]]:
+    first = first_fixes(plan)
+    if plan.labels_in_doubt:
+        first = [fix for fix in plan.fixes if fix.code == LABELS]
+    return [(fix.code, *fix.who) for fix in first]
+
+
+def first_fixes(plan: Recommendation) -> list[Fix]:
+    """Return what must be fixed before another pool is tried: the largest saving first.
+
+    Broken feeds come before all else, then the errors, and any warning whose fix saves
+    more than theirs. What a better pool fixes is left out, and so are agents that are
+    only miscalibrated where a better pool saves more.
+    """
+    urgent = _urgent_fixes(plan)
+    later = later_fixes(plan)
+    return [fix for fix in urgent if fix not in later]
+
+
+def later_fixes(plan: Recommendation) -> list[Fix]:
+    """Return agents to recalibrate once a better pool is used, which saves more."""
+    fixes = [fix for fix in _urgent_fixes(plan) if fix.code in CALIBRATION]
+    if plan.saving is None or any(
+        sure_saving(fix) >= plan.saving.value for fix in fixes
+    ):
+        return []
+    return fixes
+
+
+def _urgent_fixes(plan: Recommendation) -> list[Fix]:
+    errors = [fix for fix in plan.errors if not is_cured(plan, fix)]
+    sound = [fix for fix in errors if fix.code not in FIRST]
+    most = max(map(sure_saving, sound), default=float("inf"))
+    larger = [f for f in plan.fixes if f not in plan.errors and sure_saving(f) > most]
+    fixes = sorted(
+        [*errors, *larger], key=lambda f: (f.code not in FIRST, -sure_saving(f))
+    )
+    # One thing to do about each agent: who is taken out needs no recalibration.
+    return [
+        fix
+        for place, fix in enumerate(fixes)
+        if not fix.who or fix.who[0] not in {f.who[0] for f in fixes[:place] if f.who}
+    ]
+
+
+def sure_saving(fix: Fix) -> float:
+    """What a fix saves for sure; 0 where that is not known."""
+    saving = fix.saving
+    return saving.value if saving is not None and saving.low > 0 else 0.0
+
+
+def minor_fixes(plan: Recommendation) -> list[Fix]:
+    """Return the warnings that can wait, the largest saving first."""
+    urgent = _urgent_fixes(plan)
+    fixes = [f for f in plan.fixes if f.severity != "error" and f not in urgent]
+    return sorted(fixes, key=sure_saving, reverse=True)
+
+
+def is_cured(plan: Recommendation, fix: Fix) -> bool:
+    """Whether the pool that is recommended answers a fault of the one in use."""
+    return plan.change and fix.code in CURED_BY_A_POOL
