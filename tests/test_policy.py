@@ -42,7 +42,12 @@ POLICY = {
     },
     "client.operations": {"BUFFER": 1_000, "DELAY": 1.0, "TIMEOUT": 30.0},
     "cli.serve": {"GRACE": 10, "TURN": 0.0005},
-    "core.arrays": {"BLOCK": 262_144, "SMALLEST": 1e-12, "LARGEST_WEIGHT": 1e15},
+    "core.arrays": {
+        "BLOCK": 262_144,
+        "LARGEST_WEIGHT": 1e15,
+        "POINTS": 400,
+        "SMALLEST": 1e-12,
+    },
     "core.engine.ray_cluster": {
         "AHEAD": 2,
         "CANCEL_TIMEOUT": 10.0,
@@ -340,7 +345,6 @@ POLICY = {
         "NAMED_ALARMS": 6,
         "LETTERS": 36,
         "DATES": 4,
-        "POINTS": 400,
     },
     "render.html.audit": {"DIAGRAMS": 24, "MAX_READ_ALOUD": 8, "MAX_ROWS": 30},
     "render.html.jury": {"MAX_DIAGRAMS": 12, "MAX_ITEMS": 12, "MAX_JUDGES": 30},
