@@ -1,5 +1,8 @@
 """fit, compare, audit and replay on data sets, larger than memory or not."""
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -196,13 +199,64 @@ def test_a_fit_of_something_else_starts_again(interrupted, truepool, change):
     assert len(interrupted) == 3
 
 
-@pytest.mark.parametrize("verb", ["compare", "replay"])
-def test_other_verbs_read_a_sample_and_say_so(place, truepool, small_memory, verb):
-    words = ("--pool", "mean,vcg") if verb == "compare" else ()
-    code, out, err = truepool(verb, "set", *words)
+@pytest.mark.parametrize(
+    "words", [("compare", "--pool", "mean,vcg"), ("replay", "--learner", "auto")]
+)
+def test_other_verbs_read_a_sample_and_say_so(place, truepool, small_memory, words):
+    code, out, err = truepool(words[0], "set", *words[1:])
     assert code == 0, err
     assert err.startswith(NOTE)
     assert "100" in out
+
+
+@pytest.mark.parametrize("words", [(), ("--all",), ("--delay", 7, "--recalibrate")])
+def test_a_replay_reads_all_rows_of_a_larger_one(place, truepool, monkeypatch, words):
+    whole = json.loads(truepool("replay", "one.parquet", *words, "--json")[1])
+    monkeypatch.setattr(row_sample, "MOST_ROWS", 100)
+    code, out, err = truepool("replay", "set", *words, "--json")
+    assert code == 0, err
+    assert err == (
+        "Agents: ada, bob, cy, di.\nAll 240 rows were read, batch by batch.\n"
+    )
+    for found, expected in zip(*map(as_list, (json.loads(out), whole)), strict=True):
+        assert found["weights"] == expected["weights"]
+        assert found["mean_loss"] == pytest.approx(expected["mean_loss"], rel=1e-12)
+        assert found["regret"] == pytest.approx(expected["regret"], abs=1e-9)
+        assert found["unsettled"] == expected["unsettled"]
+    assert "240 cases replayed in order" in truepool("replay", "set", *words)[1]
+
+
+def as_list(replays):
+    return replays if isinstance(replays, list) else [replays]
+
+
+def test_the_figure_of_a_larger_one_says_at_how_many_cases(
+    place, truepool, small_memory
+):
+    code, _, err = truepool("replay", "set", "--plot", "weights.svg")
+    assert code == 0, err
+    assert "The figure shows the weights at 241 points, and mean losses" in err
+    assert "(mean of 1)" in Path("weights.svg").read_text()
+
+
+def test_a_replay_by_log_loss_says_that_best_weights_were_not_sought(
+    place, truepool, small_memory
+):
+    code, out, err = truepool("replay", "set", "--loss", "log", "--json")
+    assert code == 0, err
+    assert "The best fixed weights were not sought: batch by batch they are" in err
+    assert json.loads(out)["regret"] is None
+
+
+def test_a_replay_out_of_order_is_refused(place, truepool, small_memory):
+    assert truepool("replay", "set", "--time", "id", "--id", "month")[0] == 0
+    path = Path("set/month=1/p.parquet")
+    table = parquet.ParquetFile(path).read()
+    parquet.write_table(table.take(list(range(79, -1, -1))), path)
+    code, out, err = truepool("replay", "set", "--time", "id", "--id", "month")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "row 81 has 158 in column 'id', after 159. Sort the data set by" in err
+    assert err.endswith(f"(in row group 0 of {path})\n")
 
 
 def test_an_audit_takes_its_sample_by_its_seed(place, truepool, small_memory):
@@ -248,3 +302,39 @@ def test_ten_thousand_agents_are_replayed_without_a_matrix_of_all_pairs(
     code, out, _ = truepool("replay", table, "--outcome", "y")
     assert code == 0
     assert "9,950 other agents share" in out
+
+
+PEAKS = """
+import pathlib, sys
+from truepool.cli import main
+from truepool.data.tables import dataset, row_sample
+dataset.BATCH_NUMBERS, row_sample.MOST_ROWS = 1 << 15, 1_000
+for words in (line.split() for line in sys.argv[1:]):
+    sys.argv[1:] = words
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
+    try:
+        main()
+    except SystemExit as stop:
+        assert not stop.code
+    status = pathlib.Path("/proc/self/status").read_text()
+    print(int(status.partition("VmHWM:")[2].split()[0]) * 1024)
+"""
+
+
+@pytest.mark.no_cover
+def test_the_memory_of_fit_and_replay_does_not_grow_with_the_rows(place):
+    rng = np.random.default_rng(0)
+    for name, rows in (("few", 20_000), ("many", 2_000_000)):
+        y = rng.integers(0, 2, rows, dtype=np.int8)
+        cells = {n: rng.random(rows, dtype=np.float32) for n in AGENTS}
+        table = pa.table(cells | {"y": y})
+        parquet.write_table(table, f"{name}.parquet", row_group_size=20_000)
+    verbs = ("fit {} --pool vcg -o v.pool --quiet", "replay {} --quiet")
+    commands = [verb.format(f"{n}.parquet") for n in ("few", "many") for verb in verbs]
+    done = subprocess.run(
+        [sys.executable, "-c", PEAKS, *commands], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    peaks = np.array(done.stdout.split(), dtype=int).reshape(2, 2)
+    # All rows in memory would take 64 MB as a panel alone.
+    assert (peaks[1] - peaks[0] < 16_000_000).all(), peaks

@@ -158,7 +158,7 @@ def _replay(console: "Console", panels: "DemoPanels") -> "Trace":
         f"on, {HOSTILE} reports the opposite from case {panels.hostile_from} on",
     )
     traces = [replay(name, panels.faulty) for name in LEARNERS]
-    grid(traces).print(console)
+    grid([trace.summary for trace in traces]).print(console)
     failures = (DEGRADED, panels.degraded_from), (HOSTILE, panels.hostile_from)
     _print_takeaway(console, weights_sentence(traces[0], failures))
     return traces[0]

@@ -1,7 +1,7 @@
 """``truepool replay``: online learners over a table in the order of its cases."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -9,8 +9,17 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
     from truepool.data.costs import Costs
+    from truepool.data.panel import Panel
     from truepool.data.tables import TableFormat
+    from truepool.data.tables.panel_stream import PanelStream
+    from truepool.learners import Learner
+    from truepool.measures.losses import Loss
+    from truepool.online.trace import ReplaySummary
 
 
 @options.with_table
@@ -54,66 +63,152 @@ def replay(
     """
     from truepool import learners
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
-    from truepool.cli.screen import console, print_line, progress_bar
+    from truepool.cli.screen import console, print_line
     from truepool.core.errors import SettingError
     from truepool.core.files import together
-    from truepool.measures.losses import as_loss
-    from truepool.online import replay as run
+    from truepool.data.panel import Panel
+    from truepool.online.experts import NAME
     from truepool.online.replays import as_learner
     from truepool.render import figures, labels
     from truepool.render.tables import replay as tables
 
     check_files([panel], [json_file, plot])
-    cases = options.panel_or_example(panel, table_format, allow_empty_cases=True)
     options.check_unweighted(table_format, "online learners count")
-    minimised = as_loss(loss, costs, threshold)
-    if minimised.per_case:
+    minimised = _loss(loss, costs, threshold)
+    cases: Panel | PanelStream | None = None
+    if panel is not None and (every or learner != NAME):  # auto refits pools: a sample
+        cases = _open_large(panel, table_format)
+    if cases is None:
+        cases = options.panel_or_example(panel, table_format, allow_empty_cases=True)
+    horizon = len(cases) if isinstance(cases, Panel) else cases.cases
+    chosen = {}
+    for name in learners.every() if every else [learner]:
+        try:
+            chosen[name] = as_learner(name, minimised, None, None, {}, horizon)
+        except SettingError:
+            if not every:
+                raise  # with --all, learners that this loss does not suit are left out
+    drawn = [*chosen].index(learner) if plot and learner in chosen else None
+    if plot is not None:
+        figures.check_path(plot)
+        if drawn is None:
+            as_learner(learner, minimised, None, None, {}, 1)  # raises the reason
+    how = Replaying(delay, recalibrate, drawn)
+    if isinstance(cases, Panel):
+        replays, figure = _replay_panel([*chosen], cases, minimised, how)
+    else:
+        replays, figure = _replay_dataset([*chosen.values()], cases, how, quiet=quiet)
+    rows = [tables.to_dict(each) for each in replays]
+    with together():
+        if plot is not None and figure is not None:
+            figures.save(figure, plot)
+        write_json(json_file, rows if every else rows[0])
+    if quiet or json_file == STDOUT:
+        return
+    print_line(labels.sentence(replays[0].labels, replays[0].counts))
+    tables.grid(replays).print(console())
+    if not every:
+        tables.weights(replays[0]).print(console())
+    print_files(json_file, plot)
+
+
+class Replaying(NamedTuple):
+    """How cases are replayed, and the place of the learner whose weights are drawn."""
+
+    delay: int
+    recalibrate: bool
+    drawn: int | None
+
+
+def _loss(name: str, costs: "Costs", threshold: float | None) -> "Loss":
+    """Return the loss that learners minimise, the same one for all cases."""
+    from truepool.core.errors import SettingError
+    from truepool.measures.losses import as_loss
+
+    loss = as_loss(name, costs, threshold)
+    if loss.per_case:
         raise SettingError(
             "weights that learn online are the same for all cases, so the loss that "
             f"they minimise needs the same costs for all; got {costs!r:.80}. Learn by "
             "--loss brier, or give numbers."
         )
     if not costs.constant:  # a loss that has no use for costs
-        minimised = as_loss(loss, None, threshold)
-    chosen = []
-    for name in learners.every() if every else [learner]:
-        try:
-            as_learner(name, minimised, None, None, {}, horizon=len(cases))
-            chosen.append(name)
-        except SettingError:
-            if not every:
-                raise  # with --all, learners that this loss does not suit are left out
-    plotted = chosen.index(learner) if learner in chosen else None
-    if plot is not None:
-        figures.check_path(plot)
-        if plotted is None:
-            as_learner(learner, minimised, None, None, {}, 1)  # raises the reason
+        return as_loss(name, None, threshold)
+    return loss
+
+
+def _open_large(table: Path, table_format: "TableFormat") -> "PanelStream | None":
+    """Return the cases of a data set larger than memory; None for other tables."""
+    from truepool.data.tables.dataset import open_dataset
+    from truepool.data.tables.files import is_parquet
+    from truepool.data.tables.panel_stream import open_panels
+    from truepool.data.tables.row_sample import MOST_ROWS
+
+    if table_format.long is not None or not is_parquet(table):
+        return None
+    dataset = open_dataset(table)
+    return None if dataset.rows <= MOST_ROWS else open_panels(dataset, table_format)
+
+
+def _replay_panel(
+    names: "Sequence[str]", cases: "Panel", loss: "Loss", how: Replaying
+) -> "tuple[list[ReplaySummary], Figure | None]":
+    """Replay a panel in memory, with one learner after another."""
+    from truepool.cli.screen import progress_bar
+    from truepool.online import replay as run
+    from truepool.render import figures
+
+    if how.drawn is not None:
         _check_path(len(cases), len(cases.agents))
-    traces = []
+    found, figure = [], None
     with progress_bar("Replaying") as progress:
-        for done, name in enumerate(chosen):
-            progress(name, done, len(chosen))
+        for done, name in enumerate(names):
+            progress(name, done, len(names))
             trace = run(
                 name,
                 cases,
-                loss=minimised,
-                delay=delay,
-                path=plot is not None and done == plotted,
-                recalibrate=recalibrate,
+                loss=loss,
+                delay=how.delay,
+                path=done == how.drawn,
+                recalibrate=how.recalibrate,
             )
-            traces.append(trace)
-    rows = [tables.to_dict(trace) for trace in traces]
-    with together():
-        if plot is not None and plotted is not None:
-            figures.save(figures.replay(traces[plotted]), plot)
-        write_json(json_file, rows if every else rows[0])
-    if quiet or json_file == STDOUT:
-        return
-    print_line(labels.sentence(cases.labels, cases.counts))
-    tables.grid(traces).print(console())
-    if not every:
-        tables.weights(traces[0]).print(console())
-    print_files(json_file, plot)
+            found.append(trace.summary)
+            if done == how.drawn:
+                figure = figures.replay(trace)
+    return found, figure
+
+
+def _replay_dataset(
+    learners: "Sequence[Learner]",
+    panels: "PanelStream",
+    how: Replaying,
+    *,
+    quiet: bool,
+) -> "tuple[list[ReplaySummary], Figure | None]":
+    """Replay a data set larger than memory, batch by batch, with all learners."""
+    from truepool.cli.screen import row_progress
+    from truepool.measures.fixed_weights import MAX_GRAM
+    from truepool.online.dataset_replay import replay_dataset
+    from truepool.render import figures
+
+    what = ", ".join(learner.name for learner in learners)
+    with row_progress("Replaying", panels.dataset.rows, what, quiet=quiet) as progress:
+        panels.progress = progress
+        found = replay_dataset(learners, panels, **how._asdict())
+    options.note_stream(panels)
+    if found[0].regret is None and learners[0].loss.convex:
+        options.NOTES.append(
+            "The best fixed weights were not sought: batch by batch they are found for "
+            f"a squared loss and at most {MAX_GRAM:,} agents."
+        )
+    drawn = None if how.drawn is None else found[how.drawn]
+    if drawn is None or drawn.path is None:
+        return found, None
+    options.NOTES.append(
+        f"The figure shows the weights at {len(drawn.path.cases):,} points, and mean "
+        "losses in between."
+    )
+    return found, figures.replay_path(drawn, drawn.path)
 
 
 def _check_path(cases: int, agents: int) -> None:

@@ -1,6 +1,6 @@
 """The loop over cases: one compiled call, or one update per case."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from types import FunctionType
@@ -25,7 +25,10 @@ NO_PATH = np.empty((0, 0))
 
 @dataclass(frozen=True, eq=False)
 class Delay:
-    """Which cases are settled after which decision, and where their weights are."""
+    """Which cases are settled after which decision, and where their weights are.
+
+    Cases beyond the decisions of ``first`` were decided before: they are only settled.
+    """
 
     due: IntArray
     first: IntArray
@@ -80,7 +83,8 @@ def run(
     """
     if not is_compiled(learner):
         return run_cases(learner, state, values.__getitem__, outcomes, delay, path)
-    T, N, C = values.shape
+    rows, N, C = values.shape
+    T = delay.first.size - 1 if delay.first.size else rows
     pooled, losses = np.empty((T, C)), np.empty(T)
     fixed = complete and N <= FEW_AGENTS and T >= MANY_CASES and not delay.first.size
     loop, settings, *costs = program(learner, N, state.classes, fixed)
@@ -93,7 +97,7 @@ def run(
         tuple(memory),
         state.settled,
         weights,
-        values.reshape(T, N * C),
+        values.reshape(rows, N * C),
         read_only(outcomes),
         *costs,
         pooled,
@@ -150,12 +154,15 @@ def run_cases(
     ``report`` returns those of a case, (N, C); ``learn`` is called with every case that
     is settled.
     """
-    T, C = len(outcomes), 1 if state.classes == 2 else state.classes
+    T = delay.first.size - 1 if delay.first.size else len(outcomes)
+    C = 1 if state.classes == 2 else state.classes
     pooled, losses = np.full((T, C), np.nan), np.full(T, np.nan)
-    waiting: dict[int, Decision] = {}
+    waiting = _decided_before(report, range(T, len(outcomes)), delay)
     for t in range(T):
         if path.size:
             path[t] = state.unnormalised
+        if delay.slots.size:
+            delay.weights[delay.slots[t]] = state.unnormalised
         case = decide(state, report(t))
         if case is not None:
             waiting[t] = case
@@ -171,6 +178,18 @@ def run_cases(
     if path.size:
         path[-1] = state.unnormalised
     return state, pooled, losses, int(np.isnan(losses).sum())
+
+
+def _decided_before(
+    report: Callable[[int], FloatArray], cases: Iterable[int], delay: Delay
+) -> dict[int, Decision]:
+    """Decisions of earlier cases with a report, by the weights that are kept."""
+    kept = {case: delay.weights[delay.slots[case]].copy() for case in cases}
+    return {
+        case: Decision(report(case), weights)
+        for case, weights in kept.items()
+        if not np.isnan(report(case)[:, 0]).all()
+    }
 
 
 def _call(learner: Learner, loop: Any, *arguments: Any) -> Any:

@@ -65,13 +65,16 @@ class Recalibration:
 
 
 def recalibrate_series(
-    pooled: FloatArray, outcomes: IntArray, arrivals: list[IntArray], classes: int
+    pooled: FloatArray,
+    outcomes: IntArray,
+    arrivals: list[IntArray],
+    now: Recalibration,
 ) -> tuple[FloatArray, Recalibration]:
     """Recalibrate a series (T, C), each case by the cases settled before it.
 
-    ``arrivals[t]`` are the cases whose outcome becomes known after decision t.
+    ``arrivals[t]`` are the cases whose outcome becomes known after decision t; cases
+    without one are not decided, but may become known.
     """
-    now = Recalibration.start(classes)
     scaled = np.full_like(pooled, np.nan)
     for t, done in enumerate(arrivals):
         if not np.isnan(pooled[t, 0]):

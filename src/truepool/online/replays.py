@@ -10,13 +10,19 @@ from numpy.typing import ArrayLike
 from truepool.core import registry
 from truepool.core.arrays import FloatArray, IntArray, to_classes
 from truepool.core.errors import PanelError, SettingError, UnknownNameError
-from truepool.core.numbers import as_rows
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.sparse import DENSE_CELLS, SparseReports
 from truepool.learners import every, make
 from truepool.learners.interface import Learner, State
 from truepool.measures.losses import Loss, as_loss
+from truepool.online.delays import (
+    arrivals,
+    check_delays,
+    count_unsettled,
+    plan_delays,
+    settling_order,
+)
 from truepool.online.experts import NAME, Experts, mixer
 from truepool.online.loop import (
     AT_ONCE,
@@ -27,7 +33,7 @@ from truepool.online.loop import (
     run,
     run_cases,
 )
-from truepool.online.recalibration import recalibrate_series
+from truepool.online.recalibration import Recalibration, recalibrate_series
 from truepool.online.trace import Trace
 
 ONE_LEARNER = "Name another learner, such as gradient, or leave out agents or cases."
@@ -81,7 +87,7 @@ def replay(
     chosen = as_learner(learner, loss, costs, threshold, settings, horizon=T)
     agents = panel.agents if experts is None else experts.names
     state, N = chosen.start(agents, panel.classes), len(agents)
-    late = _delays(delay, T)
+    late = check_delays(delay, T)
     path = path and (T + 1) * N <= DENSE_CELLS
     weight_path = np.empty((T + 1, N)) if path else np.empty((0, N))
     if experts is None and panel.sparse is not None:
@@ -90,14 +96,14 @@ def replay(
         )
     elif experts is None:
         values, complete = panel.values, panel.silent == 0
-        plan = _plan(late, T, N, weight_path)
+        plan = plan_delays(late, T, N, weight_path)
         state, pooled, losses, skipped = run(
             chosen, state, values, panel.outcomes, plan, weight_path, complete
         )
     else:
         if panel.sparse is not None:
             panel.sparse.check_cells(f"the learner {NAME!r}", ONE_LEARNER)
-        plan = _plan(late, T, N, weight_path)
+        plan = plan_delays(late, T, N, weight_path)
         panel, state, pooled, losses, skipped = _run_experts(
             chosen, experts, state, panel, plan, weight_path
         )
@@ -106,8 +112,9 @@ def replay(
             f"a replay needs a case with a report; none of the {T:,} cases has one"
         )
     if recalibrate:
-        arrivals = _arrivals(late, T)
-        pooled, _ = recalibrate_series(pooled, panel.outcomes, arrivals, panel.classes)
+        start = Recalibration.start(panel.classes)
+        known = arrivals(late, T)
+        pooled, _ = recalibrate_series(pooled, panel.outcomes, known, start)
         reported = ~np.isnan(losses)
         losses[reported] = chosen.loss.evaluate(
             pooled[reported], panel.outcomes[reported]
@@ -121,7 +128,7 @@ def replay(
         losses,
         state,
         skipped,
-        0 if late is None else _unsettled(late, losses),
+        0 if late is None else count_unsettled(late, losses),
         chosen.bound(state) if has_bound else None,
         chosen.name if experts is None else NAME,
     )
@@ -137,7 +144,9 @@ def _run_sparse(
 ) -> tuple[State, FloatArray, FloatArray, int]:
     """Decide and settle every case, some of them written out at a time."""
     if late is not None or not is_compiled(learner):
-        due, first = _order(np.zeros(len(reports), int) if late is None else late)
+        due, first = settling_order(
+            np.zeros(len(reports), int) if late is None else late
+        )
         plan = Delay(due, first, NONE, NO_PATH)
 
         def report(case: int) -> FloatArray:
@@ -195,50 +204,6 @@ def _check_panel(learner: object, panel: object) -> None:
         f"replay takes a learner and then a Panel; got a {type(panel).__name__} as the "
         f"panel. {cure}: replay(learner, panel)."
     )
-
-
-def _delays(delay: int | ArrayLike, cases: int) -> IntArray | None:
-    """Delay of each case, or None if every outcome is known at once."""
-    rule = (
-        "a delay must be a whole number of cases, 0 or more: one for all, or one for "
-        f"each of the {cases} cases"
-    )
-    late = as_rows(delay, rule, SettingError)
-    fits = late.ndim == 0 or late.shape == (cases,)
-    if not fits or late.dtype.kind not in "iu" or (late < 0).any():
-        raise SettingError(f"{rule}; got {late.tolist()!r:.60}")
-    if not late.any():
-        return None
-    return np.broadcast_to(np.minimum(late, cases).astype(np.int64), (cases,))
-
-
-def _unsettled(late: IntArray, losses: FloatArray) -> int:
-    T = late.size
-    return int(((np.arange(T) + late >= T) & ~np.isnan(losses)).sum())
-
-
-def _arrivals(late: IntArray | None, T: int) -> list[IntArray]:
-    """Cases whose outcome becomes known after each decision."""
-    due, first = _order(np.zeros(T, int) if late is None else late)
-    return np.split(due, first[1:])[:T]
-
-
-def _order(late: IntArray) -> tuple[IntArray, IntArray]:
-    """Cases by when their outcome is known; where those after each decision begin."""
-    T = late.size
-    arrival = np.arange(T) + late
-    due = np.argsort(arrival, kind="stable")
-    return due, np.searchsorted(arrival[due], np.arange(T + 1))
-
-
-def _plan(late: IntArray | None, T: int, N: int, path: FloatArray) -> Delay:
-    if late is None:
-        return AT_ONCE
-    due, first = _order(late)
-    if path.size:  # the path keeps the weights of every case anyway
-        return Delay(due, first, np.arange(T), path)
-    longest = int(late.max()) + 1
-    return Delay(due, first, np.arange(T) % longest, np.empty((longest, N)))
 
 
 def as_experts(

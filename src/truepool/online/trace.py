@@ -1,4 +1,4 @@
-"""The trace of a replay, and its regret against the best choice in hindsight."""
+"""The trace of a replay, its regret against the best choice in hindsight, its sum."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,11 +7,60 @@ import numpy as np
 
 from truepool.core import display
 from truepool.core.arrays import FloatArray, IntArray
+from truepool.data.labels import Labels
 from truepool.data.panel import Panel
 from truepool.data.weights import effective_number
 from truepool.learners.interface import Learner, State
 from truepool.measures.fixed_weights import FixedWeights, has_best
 from truepool.measures.losses import agent_losses
+
+
+@dataclass(frozen=True, eq=False)
+class WeightPath:
+    """Weights (P, N) before each of P cases, and mean losses (P - 1,) in between.
+
+    ``agent_losses`` are those of the best agent.
+    """
+
+    cases: IntArray
+    weights: FloatArray
+    losses: FloatArray
+    agent_losses: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class ReplaySummary:
+    """What a replay comes to: totals over all cases, and the state at the end.
+
+    ``regret`` and ``best_weights`` are None where best weights are not sought;
+    ``path`` is there for a replay that was read batch by batch, if asked for.
+    """
+
+    name: str
+    learner: Learner
+    state: State
+    labels: Labels
+    counts: tuple[int, ...]
+    cases: int
+    mean_loss: float
+    regret: float | None
+    regret_to_agent: float
+    best_agent: str
+    best_weights: FloatArray | None
+    bound: float | None
+    skipped: int
+    unsettled: int
+    path: WeightPath | None = None
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Names of the agents."""
+        return self.state.agents
+
+    @property
+    def effective_agents(self) -> float:
+        """Effective number of agents under the final weights."""
+        return effective_number(self.state.weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +127,26 @@ class Trace:
     def effective_agents(self) -> float:
         """Effective number of agents under the final weights."""
         return effective_number(self.state.weights)
+
+    @cached_property
+    def summary(self) -> ReplaySummary:
+        """Totals over all cases, and the state at the end."""
+        return ReplaySummary(
+            self.name,
+            self.learner,
+            self.state,
+            self.panel.labels,
+            self.panel.counts,
+            len(self.losses),
+            float(np.nanmean(self.losses)),
+            None if self.regret is None else float(self.regret[-1]),
+            float(self.regret_to_agent[-1]),
+            self.best_agent,
+            self.best_weights,
+            self.bound,
+            self.skipped,
+            self.unsettled,
+        )
 
     @cached_property
     def _reported(self) -> IntArray:

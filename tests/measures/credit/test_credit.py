@@ -1,5 +1,6 @@
 """Credit against brute force: drop the column, pool again, subtract."""
 
+import tracemalloc
 from itertools import permutations
 
 import numpy as np
@@ -14,9 +15,16 @@ from truepool.core.errors import SettingError
 from truepool.core.kernels import reference
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.data.weights import by_credit
 from truepool.measures.credit import shapley_values
 from truepool.measures.fixed_weights import FixedWeights
-from truepool.measures.inference import bca_interval, bootstrap_means
+from truepool.measures.inference import (
+    Resamples,
+    bca_interval,
+    bootstrap_means,
+    independent_units,
+    percentile_interval,
+)
 from truepool.measures.losses import NAMES, Loss
 from truepool.pools.shapley import Shapley
 from truepool.pools.vcg import VCG
@@ -251,6 +259,45 @@ def test_intervals_of_credit_are_bias_corrected_and_accelerated():
     for i, column in enumerate(by_case.T):
         ends = bca_interval(column, draws[:, i], 0.9)
         assert_allclose((found.low[i], found.high[i]), ends, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("cases", "agents"), [(300, 3), (5_000, 3), (90_000, 8)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_intervals_made_block_by_block_are_those_of_all_cases_at_once(
+    cases, agents, weighted
+):
+    panel = random_panel(2, cases=cases, agents=agents, silent=0.2)
+    if weighted:
+        weights = np.random.default_rng(0).random(cases) + 0.1
+        panel = Panel(
+            panel.reports, panel.outcomes, weights=weights, groups=np.arange(cases) // 3
+        )
+    found = credit.intervals(panel, resamples=100, seed=4)
+    present = ~np.isnan(panel.reports)
+    both = np.hstack([credit.contributions(panel), present])
+    units = independent_units(both, panel.case_weights(), panel.groups)
+    draws = Resamples(len(units), 100, seed=4)
+    means = draws.means(units)
+    earned = [by_credit(row[:agents] / row[agents:]) for row in means]
+    ends = [draws.interval(column, 0.95) for column in units[:, :agents].T]
+    # By weights and groups, means are taken of sums over blocks: only they are rounded.
+    rounding = 1e-13 if weighted else 0.0
+    for ours, theirs in (
+        (found.credit, units[:, :agents].mean(axis=0)),
+        (np.stack([found.low, found.high], axis=1), ends),
+        ((found.weights_low, found.weights_high), percentile_interval(earned, 0.95)),
+    ):
+        assert_allclose(ours, theirs, rtol=0, atol=rounding)
+
+
+def test_intervals_take_less_memory_than_the_panel():
+    panel = random_panel(1, cases=200_000, agents=20)
+    Resamples(200_000, 20).means(np.ones((200_000, 1)))
+    tracemalloc.start()
+    credit.intervals(panel, resamples=20)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < panel.values.nbytes
 
 
 @pytest.mark.parametrize(

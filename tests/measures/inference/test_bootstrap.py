@@ -10,6 +10,7 @@ from truepool.measures.inference import (
     bootstrap_means,
     percentile_interval,
 )
+from truepool.measures.inference import bootstrap as inference_bootstrap
 from truepool.measures.inference.bootstrap import GROUPS
 
 
@@ -129,3 +130,15 @@ def test_the_ends_of_an_interval_are_in_order_at_any_level(level, skew):
     assert draws.min() <= low <= high <= draws.max()
     if level == 1 - 1e-16:
         assert high == draws.max()
+
+
+def test_many_resamples_are_drawn_some_at_a_time(monkeypatch):
+    by_case = np.random.default_rng(0).random((500, 3))
+    whole = Resamples(500, 700, seed=2)
+    means, ends = whole.means(by_case), whole.interval(by_case[:, 0], 0.9)
+    monkeypatch.setattr(inference_bootstrap, "DRAWN_TOGETHER", 300)
+    parts = Resamples(500, 700, seed=2)
+    # A product of matrices may add in another order if it has fewer rows.
+    assert_allclose(parts.means(by_case), means, rtol=1e-14)
+    assert_allclose(parts.interval(by_case[:, 0], 0.9), ends, rtol=1e-13)
+    assert "_counts" not in vars(parts)

@@ -89,9 +89,9 @@ def test_pools_that_were_tried_are_shown_with_their_scores():
 
 
 def test_a_replay_of_decisions_has_no_best_weights_to_show():
-    trace = replay("hedge", random_panel(1), loss="cost")
-    assert "best in hindsight" not in shown(replays.weights(trace))
-    assert "-" in shown(replays.grid([trace]))
+    summary = replay("hedge", random_panel(1), loss="cost").summary
+    assert "best in hindsight" not in shown(replays.weights(summary))
+    assert "-" in shown(replays.grid([summary]))
 
 
 def test_the_weights_of_a_replay_are_drawn(tmp_path):
@@ -114,7 +114,7 @@ def full_disk(*arguments, **options):
 
 def test_of_many_agents_the_largest_weights_are_printed():
     panel = random_panel(0, cases=6, agents=60)
-    table = replays.weights(replay("static", panel))
+    table = replays.weights(replay("static", panel).summary)
     assert len(table.rows) == 50
     assert table.notes == ("10 other agents share 16.7 %; --json lists all.",)
 

@@ -11,10 +11,11 @@ import pyarrow.compute as pc
 
 from truepool.core.arrays import Array, FloatArray, from_classes
 from truepool.core.engine import Engine, Processes, map_with_progress
-from truepool.core.errors import OutcomeError, suggestion
+from truepool.core.errors import OutcomeError, PanelError, suggestion
 from truepool.core.prefetch import prefetch
 from truepool.data.labels import Labels, check_labels, encode_outcomes
-from truepool.data.panel import Panel
+from truepool.data.panel import Panel, check_times
+from truepool.data.row_names import cases_of_rows
 from truepool.data.tables.checkpoint import Checkpoint
 from truepool.data.tables.column_selection import as_series
 from truepool.data.tables.dataset import Dataset, Part, read_part
@@ -30,6 +31,7 @@ from truepool.data.tables.part_reader import (
 from truepool.data.tables.reader import load_table, name_classes
 from truepool.data.tables.summary import TableSummary
 from truepool.data.tables.table_format import TableFormat
+from truepool.data.tables.times import parse_times
 
 HEAD = 20_000
 """Rows whose columns tell the agents and classes."""
@@ -113,6 +115,29 @@ class PanelStream:
             raise
         return total
 
+    @property
+    def cases(self) -> int:
+        """Cases with an outcome, those without a report included; each counts once."""
+        return int(self.mass.sum())
+
+    def in_order(self) -> Iterator[Panel]:
+        """Read all cases that have an outcome, from the first in time to the last.
+
+        Parts are taken in the order of their first time. Inside a part, and from one
+        part to the next, no case may come before an earlier one. Without a time the
+        order is that of the data set.
+        """
+        named = "time" if "time" in self.dataset.columns else None
+        time, last = self.written.time or named, None
+        reader = replace(self.reader, time=time, keep_empty=True)
+        places, self.totals = _places(self.dataset), reader.nothing()
+        if time is not None and len(places) > 1:
+            places = _by_first_time([rows for rows in places if rows.part.rows], reader)
+        for rows in places:
+            for panel in reader.read(rows, self.totals, self.progress, last):
+                last = None if panel.times is None else panel.times[-1]
+                yield panel
+
     def _save(
         self, done: int, made_by: str, total: FloatArray, *, now: bool = False
     ) -> None:
@@ -134,6 +159,22 @@ def _places(dataset: Dataset) -> list[PartRows]:
         PartRows(part, end - part.rows)
         for part, end in zip(dataset.parts, ends, strict=True)
     ]
+
+
+def _by_first_time(places: list[PartRows], reader: PartReader) -> list[PartRows]:
+    """Parts in the order of the times of their first rows."""
+    firsts = []
+    for rows in places:
+        batch = next(read_part(rows.part, [str(reader.time)], rows.start))
+        cells = as_series(batch.rows.slice(0, 1), str(reader.time))
+        try:
+            with cases_of_rows(np.array([rows.start])):
+                time = check_times(parse_times(cells, reader.written, rows.start))
+        except PanelError as error:
+            raise type(error)(f"{error} (in {batch.place})") from None
+        firsts.append(np.asarray(time))
+    order = np.argsort(np.concatenate(firsts), kind="stable")
+    return [places[i] for i in order]
 
 
 def open_panels(

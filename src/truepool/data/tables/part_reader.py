@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,7 @@ from truepool.core.prefetch import prefetch
 from truepool.data.case_columns import CaseColumns
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
-from truepool.data.row_names import cases_of_rows
+from truepool.data.row_names import case_name, cases_of_rows
 from truepool.data.tables.column_selection import (
     Batch,
     ColumnSelection,
@@ -64,38 +64,53 @@ class PartRows(NamedTuple):
 class PartReader:
     """How the cases of every part are read.
 
-    ``stripped`` says that labels are compared without the spaces around them.
+    ``stripped`` says that labels are compared without the spaces around them; ``time``
+    is a column that the cases must be in the order of; ``keep_empty`` keeps cases
+    without any report.
     """
 
     written: TableFormat
     agents: tuple[str, ...]
     labels: Labels
     stripped: bool = False
+    time: str | None = None
+    keep_empty: bool = False
 
     def read(
         self,
         rows: PartRows,
         totals: PassTotals,
         progress: Callable[[int], None] = lambda rows: None,
+        after: Any = None,
     ) -> Iterator[Panel]:
-        """Yield the cases that have an outcome and a report, and count them."""
+        """Yield the cases that have an outcome and a report, and count them.
+
+        None of them may have a time before ``after``.
+        """
         written = replace(self.written, id=None, time=None)
-        wanted = ColumnSelection(self.agents, self.labels, written, usual_id="")
+        wanted = ColumnSelection(self.agents, self.labels, written, self.time, "")
         names = wanted.choose(rows.part.columns)
         names += [name for name in self.weighing if name not in names]
         columns = [*names, written.outcome]
         batches = prefetch(read_part(rows.part, columns, rows.start))
-        for count, panel in prefetch(self._panels(batches, wanted, totals)):
+        for count, panel in prefetch(self._panels(batches, wanted, totals, after)):
             if panel is not None:
                 yield panel
             progress(count)
 
     def _panels(
-        self, batches: Iterable[RowBatch], wanted: ColumnSelection, totals: PassTotals
+        self,
+        batches: Iterable[RowBatch],
+        wanted: ColumnSelection,
+        totals: PassTotals,
+        after: Any,
     ) -> Iterator[tuple[int, Panel | None]]:
         for each in batches:
             try:
-                yield len(each.rows), self._panel(each, wanted, totals)
+                panel = self._panel(each, wanted, totals, after)
+                if panel is not None and panel.times is not None:
+                    after = panel.times[-1]
+                yield len(each.rows), panel
             except PanelError as error:
                 raise type(error)(f"{error} (in {each.place})") from None
 
@@ -110,18 +125,22 @@ class PartReader:
         return PassTotals(np.zeros(K, int), np.zeros(N, int), np.zeros(K))
 
     def _panel(
-        self, each: RowBatch, wanted: ColumnSelection, totals: PassTotals
+        self,
+        each: RowBatch,
+        wanted: ColumnSelection,
+        totals: PassTotals,
+        after: Any,
     ) -> Panel | None:
         """Panel of the rows with an outcome and a report, None if there is none."""
         batch = wanted.parse(each.rows, each.start)
         empty = is_blank(each.rows, self.written.outcome)
-        blank = batch.blank
-        known = ~(empty | blank)
-        totals.pending += int((empty & ~blank).sum())
-        totals.empty += int(blank.sum())
+        left_out = batch.blank & (not self.keep_empty)
+        known = ~(empty | left_out)
+        totals.pending += int((empty & ~left_out).sum())
+        totals.empty += int(left_out.sum())
         if not known.any():
             return None
-        panel = self._checked(batch, each, known)
+        panel = self._checked(batch, each, known, after)
         totals.counts += np.asarray(panel.counts)
         totals.mass += _mass(panel)
         totals.silent += panel.silent
@@ -131,7 +150,9 @@ class PartReader:
             totals.reported += len(panel)
         return panel
 
-    def _checked(self, batch: Batch, each: RowBatch, known: BoolArray) -> Panel:
+    def _checked(
+        self, batch: Batch, each: RowBatch, known: BoolArray, after: Any
+    ) -> Panel:
         rows = each.rows
         values = batch.values[:, :, 0] if batch.values.shape[2] == 1 else batch.values
         written = self.written
@@ -145,16 +166,52 @@ class PartReader:
             )
         )
         raw = rows.column(written.outcome).to_numpy(zero_copy_only=False)[known]
+        times = None if batch.times is None else batch.times[known]
         with cases_of_rows(each.start + np.flatnonzero(known)):
-            return _trusted(
+            if times is not None:
+                _check_order(times, after, str(self.time))
+            return self._trusted(
                 values if known.all() else values[known],
                 self._encode(raw),
                 batch.columns.take(known),
                 weights,
                 propensity,
-                self.agents,
-                self.labels,
+                times,
             )
+
+    def _trusted(
+        self,
+        values: FloatArray,
+        outcomes: IntArray,
+        columns: CaseColumns,
+        weights: FloatArray | None,
+        propensity: FloatArray | None,
+        times: Array | None,
+    ) -> Panel:
+        """Panel of one case or more: a panel of one is part of a larger one."""
+        if len(outcomes) == 1:
+            both = np.array([0, 0])
+            panel = self._trusted(
+                values[both],
+                outcomes[both],
+                columns.take(both),
+                None if weights is None else weights[both],
+                None if propensity is None else propensity[both],
+                None if times is None else times[both],
+            )
+            return panel.take(both[:1])
+        panel = Panel(
+            values,
+            outcomes,
+            self.agents,
+            times=times,
+            columns=columns,
+            weights=weights,
+            propensity=propensity,
+            allow_empty_cases=self.keep_empty,
+            copy=False,
+        )
+        return panel.with_labels(self.labels)
 
     def _encode(self, outcomes: Array) -> IntArray:
         """Class numbers of outcomes, (T,)."""
@@ -201,38 +258,18 @@ def _mass(panel: Panel) -> FloatArray:
     return np.asarray(np.bincount(panel.outcomes, weights, panel.classes), np.float64)
 
 
-def _trusted(
-    values: FloatArray,
-    outcomes: IntArray,
-    columns: CaseColumns,
-    weights: FloatArray | None,
-    propensity: FloatArray | None,
-    agents: tuple[str, ...],
-    labels: Labels,
-) -> Panel:
-    """Panel of one case or more: a panel of one is part of a larger one."""
-    if len(outcomes) == 1:
-        both = np.array([0, 0])
-        panel = _trusted(
-            values[both],
-            outcomes[both],
-            columns.take(both),
-            None if weights is None else weights[both],
-            None if propensity is None else propensity[both],
-            agents,
-            labels,
+def _check_order(times: Array, after: Any, column: str) -> None:
+    """Refuse cases that are not in the order of time, or come before an earlier one."""
+    before = times[:1] if after is None else np.array([after])
+    before = np.append(before, times[:-1])
+    if (times < before).any():
+        t = int(np.argmax(times < before))
+        raise PanelError(
+            "cases that are read batch by batch must be in the order of time, part "
+            f"after part; {case_name(t)} has {times[t]} in column {column!r}, after "
+            f"{before[t]}. Sort the data set by {column!r}, or name another column "
+            "(--time)."
         )
-        return panel.take(both[:1])
-    panel = Panel(
-        values,
-        outcomes,
-        agents,
-        columns=columns,
-        weights=weights,
-        propensity=propensity,
-        copy=False,
-    )
-    return panel.with_labels(labels)
 
 
 def is_blank(rows: pa.RecordBatch, name: str) -> BoolArray:

@@ -1,5 +1,6 @@
 """Credit case by case, and bootstrap intervals of credit."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -17,11 +18,7 @@ from truepool.measures.credit.removal import (
     weights_or_equal,
 )
 from truepool.measures.credit.shapley_values import credit_by_case
-from truepool.measures.inference import (
-    Resamples,
-    independent_units,
-    percentile_interval,
-)
+from truepool.measures.inference import Resamples, percentile_interval
 from truepool.measures.losses import Loss, as_loss
 
 Method: TypeAlias = Literal["leave-one-out", "shapley"]
@@ -65,27 +62,16 @@ def intervals(
     >>> intervals(panel, resamples=200).weights_low
     array([1., 0.])
     """
-    by_case = contributions(
-        panel,
-        method=method,
-        loss=loss,
-        weights=weights,
-        costs=costs,
-        threshold=threshold,
-        seed=seed,
-    )
-    present = (~np.isnan(panel.values[:, :, 0])).astype(np.float64)
+    parts = _parts(panel, method, as_loss(loss, costs, threshold), weights, seed)
     cases, N = panel.case_weights(sample_weight), len(panel.agents)
-    parts = independent_units(np.hstack([by_case, present]), cases, panel.groups)
-    by_case = parts[:, :N]
-    draws = Resamples(len(parts), resamples, seed)
-    both = draws.means(parts)
+    draws, sums, means = _unit_sums(panel, parts, cases, resamples, seed)
+    both = draws.means_of_sums(sums)
     per_report = both[:, :N] / np.where(both[:, N:] > 0, both[:, N:], 1.0)
     earned = np.apply_along_axis(by_credit, 1, per_report)
-    ends = [draws.interval(column, level) for column in by_case.T]
+    ends = [draws.interval_of_sums(column, level) for column in sums[:, :N].T]
     low, high = np.array(ends).T
     weights_low, weights_high = percentile_interval(earned, level)
-    credit = by_case.mean(axis=0)
+    credit = means[:N]
     return CreditIntervals(
         panel.agents,
         credit,
@@ -118,13 +104,51 @@ def contributions(
     array([[ 0.16, -0.08],
            [ 0.16, -0.08]])
     """
-    priced = as_loss(loss, costs, threshold).on(panel)
-    if method == "shapley":
-        parts = credit_by_case(panel, priced, seed=seed)
-    elif method == "leave-one-out":
-        parts = increases_by_case(panel, priced, weights_or_equal(panel, weights))
-    else:
-        raise SettingError(
-            f"method must be 'leave-one-out' or 'shapley'; got {method!r}"
-        )
+    parts = _parts(panel, method, as_loss(loss, costs, threshold), weights, seed)
     return np.concatenate([rise for _, rise in parts])
+
+
+def _parts(
+    panel: Panel, method: Method, loss: Loss, weights: ArrayLike | None, seed: int
+) -> Iterable[tuple[slice, FloatArray]]:
+    """Credit case by case, (block, N), block by block."""
+    if method == "shapley":
+        return credit_by_case(panel, loss.on(panel), seed=seed)
+    if method == "leave-one-out":
+        return increases_by_case(
+            panel, loss.on(panel), weights_or_equal(panel, weights)
+        )
+    raise SettingError(f"method must be 'leave-one-out' or 'shapley'; got {method!r}")
+
+
+def _unit_sums(
+    panel: Panel,
+    parts: Iterable[tuple[slice, FloatArray]],
+    weights: FloatArray | None,
+    resamples: int,
+    seed: int,
+) -> tuple[Resamples, FloatArray, FloatArray]:
+    """Resamples, sums (G, 2 N) over what they draw, and means (2 N,) over all cases.
+
+    The first N columns are credit, the others whether an agent reported. The sums are
+    those of `independent_units`, made block by block: memory does not grow with the
+    cases beyond that of the panel.
+    """
+    T, M, unit = len(panel), 2 * len(panel.agents), np.arange(len(panel))
+    if panel.groups is not None:
+        unit = np.unique(panel.groups.astype(str), return_inverse=True)[1]
+    draws = Resamples(int(unit.max()) + 1, resamples, seed)
+    sums, total = np.zeros((draws.groups, M)), np.zeros(M)
+    for block, rise in parts:
+        rows = np.hstack([rise, ~np.isnan(panel.values[block, :, 0])])
+        if weights is not None:
+            rows *= weights[block, None]
+        draws.add(sums, unit[block], rows)
+        total = np.vstack([total, rows]).sum(axis=0)
+    if weights is None and panel.groups is None:
+        return draws, sums, total / T
+    w = np.ones(T) if weights is None else weights
+    mass, mean = np.zeros((draws.groups, 1)), total / w.sum()
+    draws.add(mass, unit, w[:, None])
+    apart = (sums - mass * mean) * (draws.cases / w.sum())
+    return draws, draws.sizes[:, None] * mean + apart, mean

@@ -1,5 +1,6 @@
 """Intervals by resampling the cases (Efron 1979; BCa: Efron 1987)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +14,9 @@ from truepool.core.seeds import check_seed
 GROUPS = 4_000
 """Above this many cases, random groups of cases are resampled instead of single ones:
 the variance of the mean is the same, and resampling a million cases stays fast."""
+DRAWN_TOGETHER = 1_000
+"""Resamples that are held in memory at a time, 32 MB of them at most; where there are
+more, they are drawn again for every statistic."""
 
 
 def bootstrap_means(by_case: FloatArray, resamples: int, seed: int) -> FloatArray:
@@ -92,14 +96,37 @@ class Resamples:
             return group
         return np.random.default_rng([self.seed, 1]).permutation(group)
 
+    def _blocks(self) -> Iterator[FloatArray]:
+        """How often each group is drawn in some of the resamples, (b, G)."""
+        if self.resamples <= DRAWN_TOGETHER:
+            yield self._counts
+            return
+        rng = np.random.default_rng(self.seed)
+        for start in range(0, self.resamples, DRAWN_TOGETHER):
+            yield self._draw(rng, min(DRAWN_TOGETHER, self.resamples - start))
+
     @cached_property
     def _counts(self) -> FloatArray:
-        """How often each group is drawn in each resample, (B, G)."""
-        rng = np.random.default_rng(self.seed)
+        return self._draw(np.random.default_rng(self.seed), self.resamples)
+
+    def _draw(self, rng: np.random.Generator, resamples: int) -> FloatArray:
         G = self.groups
-        drawn = (rng.integers(0, G, G) for _ in range(self.resamples))
+        drawn = (rng.integers(0, G, G) for _ in range(resamples))
         counts = [np.bincount(these, minlength=G) for these in drawn]
         return np.array(counts, dtype=np.float64)
+
+    def add(self, sums: FloatArray, units: IntArray, by_unit: FloatArray) -> None:
+        """Add the values (U, M) of some units to the sums over their groups, (G, M).
+
+        They are added one after another, so that blocks of units change no bit.
+        """
+        group = self._group[units]
+        if len(group) < self.groups:
+            np.add.at(sums, group, by_unit)
+            return
+        every = np.append(np.arange(self.groups), group)
+        for before, column in zip(sums.T, by_unit.T, strict=True):
+            before[:] = np.bincount(every, np.append(before, column), self.groups)
 
     def sums(self, by_case: FloatArray) -> FloatArray:
         """Sums over each group, (G, M)."""
@@ -110,17 +137,32 @@ class Resamples:
         ]
         return np.stack(columns, axis=1)
 
+    @property
+    def sizes(self) -> IntArray:
+        """Number of units in each group, (G,)."""
+        return np.bincount(self._group, minlength=self.groups)
+
     def means(self, by_case: FloatArray) -> FloatArray:
         """Means (B, M) of (T, M) over the resamples."""
-        size = np.bincount(self._group, minlength=self.groups)
-        total = self._counts @ self.sums(by_case)
-        return np.asarray(total / (self._counts @ size)[:, None])
+        return self.means_of_sums(self.sums(by_case))
+
+    def means_of_sums(self, sums: FloatArray) -> FloatArray:
+        """Means (B, M) over the resamples, from sums over each group, (G, M)."""
+        size = self.sizes
+        means = [
+            (counts @ sums) / (counts @ size)[:, None] for counts in self._blocks()
+        ]
+        return np.concatenate(means) if len(means) > 1 else means[0]
 
     def interval(self, by_case: FloatArray, level: float) -> tuple[float, float]:
         """BCa interval of the mean of (T,)."""
-        column = by_case[:, None]
-        units = self.sums(column)[:, 0] * (self.groups / self.cases)
-        return bca_interval(units, self.means(column)[:, 0], level)
+        return self.interval_of_sums(self.sums(by_case[:, None])[:, 0], level)
+
+    def interval_of_sums(self, sums: FloatArray, level: float) -> tuple[float, float]:
+        """BCa interval of the mean, from sums over each group, (G,)."""
+        draws = self.means_of_sums(np.ascontiguousarray(sums)[:, None])
+        units = sums * (self.groups / self.cases)
+        return bca_interval(units, draws[:, 0], level)
 
 
 def bca_interval(

@@ -19,7 +19,7 @@ from truepool.render.figures.reliability_diagram import (
     reliability,
     reliability_axis,
 )
-from truepool.render.figures.time_series import losses, paths, replay
+from truepool.render.figures.time_series import losses, paths, replay, replay_path
 
 __all__ = [
     "check_path",
@@ -33,6 +33,7 @@ __all__ = [
     "reliability",
     "reliability_axis",
     "replay",
+    "replay_path",
     "robustness",
     "save",
     "shifts",

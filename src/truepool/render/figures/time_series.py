@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truepool.audits.values import Drift
-from truepool.core.arrays import FloatArray
+from truepool.core.arrays import FloatArray, IntArray, thin
 from truepool.online import Trace
+from truepool.online.trace import ReplaySummary, WeightPath
 from truepool.render.figures.style import (
     DASHES,
     GREY,
@@ -32,8 +33,6 @@ LETTERS = 36
 """Letters that fit side by side in a legend of at most three columns."""
 DATES = 4
 """Number of dates on an axis."""
-POINTS = 400
-"""Largest number of points of a line."""
 
 
 @house_style
@@ -81,24 +80,52 @@ def losses(drift: Drift) -> "Figure":
 @house_style
 def replay(trace: Trace, smooth: int = 50) -> "Figure":
     """Draw the path of the weights, and the running loss of pool and best agent."""
+    figure, top, bottom = _replay_canvas(trace.name)
+    if trace.weights is not None:
+        cases = thin(len(trace.weights))
+        _stack(top, cases, trace.weights[cases], trace.panel.agents)
+    own = trace.losses
+    best = own - np.diff(trace.regret_to_agent, prepend=0.0)
+    cases = thin(len(own))
+    lines = [running_mean(line, smooth)[cases] for line in (own, best)]
+    _running_losses(bottom, cases, lines, trace.best_agent)
+    bottom.set_ylabel(f"{trace.learner.loss.name} loss\n(mean of {smooth})")
+    return figure
+
+
+@house_style
+def replay_path(summary: ReplaySummary, path: WeightPath) -> "Figure":
+    """Draw the weights of a replay at some cases, and the losses in between."""
+    figure, top, bottom = _replay_canvas(summary.name)
+    _stack(top, path.cases, path.weights, summary.agents)
+    lines = [path.losses, path.agent_losses]
+    _running_losses(bottom, path.cases[1:], lines, summary.best_agent)
+    every = int(np.diff(path.cases).max())
+    bottom.set_ylabel(f"{summary.learner.loss.name} loss\n(mean of {every:,})")
+    return figure
+
+
+def _replay_canvas(name: str) -> "tuple[Figure, Axes, Axes]":
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.5, 5.5), layout="constrained")
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
-    if trace.weights is not None:
-        cases = thin(len(trace.weights))
-        _stack(top, cases, trace.weights[cases], trace.panel.agents)
-    figure.suptitle(f"{trace.name}: weights, case by case")
-    own = trace.losses
-    best = own - np.diff(trace.regret_to_agent, prepend=0.0)
-    cases = thin(len(own))
-    names = ("pool", f"best agent ({shorten(trace.best_agent)})")
-    for line, label, colour in zip((own, best), names, SERIES, strict=False):
-        bottom.plot(cases, running_mean(line, smooth)[cases], label=label, color=colour)
-    bottom.set_ylabel(f"{trace.learner.loss.name} loss\n(mean of {smooth})")
-    bottom.set_xlabel("case")
-    _legend(bottom)
-    return figure
+    figure.suptitle(f"{name}: weights, case by case")
+    return figure, top, bottom
+
+
+def _running_losses(
+    ax: "Axes",
+    cases: IntArray,
+    lines: Sequence[FloatArray],
+    best_agent: str,
+) -> None:
+    """Draw the losses of the pool and of the best agent, each a mean of some cases."""
+    names = ("pool", f"best agent ({shorten(best_agent)})")
+    for line, label, colour in zip(lines, names, SERIES, strict=False):
+        ax.plot(cases, line, label=label, color=colour)
+    ax.set_xlabel("case")
+    _legend(ax)
 
 
 def _mark_time(ax: "Axes", drift: Drift, note: str) -> None:
@@ -128,17 +155,8 @@ def running_mean(values: FloatArray, length: int) -> FloatArray:
     return np.where(inside > 0, (total - past) / np.maximum(inside, 1), np.nan)
 
 
-def thin(length: int) -> np.ndarray:
-    """Indices (at most `POINTS`) of evenly spaced points of a line, with both ends.
-
-    >>> thin(3), thin(10_000).size
-    (array([0, 1, 2]), 400)
-    """
-    return np.unique(np.linspace(0, length - 1, min(length, POINTS)).astype(int))
-
-
 def _stack(
-    ax: "Axes", cases: FloatArray, weights: FloatArray, agents: Sequence[str]
+    ax: "Axes", cases: FloatArray | IntArray, weights: FloatArray, agents: Sequence[str]
 ) -> None:
     """Stack the weights; beyond the palette, the smallest share a colour."""
     order = np.argsort(-weights.mean(axis=0), kind="stable")

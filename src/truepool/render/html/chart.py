@@ -10,9 +10,8 @@ from math import floor, isfinite, log10
 import numpy as np
 from markupsafe import Markup
 
-from truepool.core.arrays import FloatArray
+from truepool.core.arrays import FloatArray, thin
 from truepool.core.formatting import amount
-from truepool.render.figures.time_series import thin
 
 WIDTH, HEIGHT, SIDE = 420.0, 190.0, 230.0
 """Of a chart, and both sides of a square one, in the units of its drawing."""

@@ -35,8 +35,8 @@ def equilibrium(end: Equilibrium) -> Markup:
 def trace(shown: Trace) -> Markup:
     """Return the losses, weights and figure of a replay."""
     return _tables(
-        replay_tables.grid([shown]),
-        replay_tables.weights(shown),
+        replay_tables.grid([shown.summary]),
+        replay_tables.weights(shown.summary),
         figure=figures.replay(shown),
         label=f"Weights of {shown.name} and losses, case by case",
         key=f"replay-{shown.name}-{len(shown.losses)}",

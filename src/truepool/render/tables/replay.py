@@ -3,42 +3,38 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from truepool.online import Trace
+from truepool.online.trace import ReplaySummary
 from truepool.render.numbers import number, percent, signed
 from truepool.render.tables.grid import Grid
 from truepool.render.tables.weights import SHOWN
 
 
-def to_dict(trace: Trace) -> dict[str, Any]:
+def to_dict(replay: ReplaySummary) -> dict[str, Any]:
     """Return a replay as plain numbers and strings, ready for JSON."""
-    regret = None if trace.regret is None else float(trace.regret[-1])
-    best = trace.best_weights
-    agents = trace.panel.agents
+    best, agents = replay.best_weights, replay.agents
     return {
-        "learner": trace.name,
-        "loss": trace.learner.loss.name,
-        "cases": len(trace.losses),
-        "outcome_labels": trace.panel.labels.to_dict(trace.panel.counts),
-        "mean_loss": float(np.nanmean(trace.losses)),
-        "regret": regret,
-        "regret_to_agent": float(trace.regret_to_agent[-1]),
-        "best_agent": trace.best_agent,
-        "bound": trace.bound,
-        "effective_agents": trace.effective_agents,
-        "skipped": trace.skipped,
-        "unsettled": trace.unsettled,
-        "weights": dict(zip(agents, trace.state.weights.tolist(), strict=True)),
+        "learner": replay.name,
+        "loss": replay.learner.loss.name,
+        "cases": replay.cases,
+        "outcome_labels": replay.labels.to_dict(replay.counts),
+        "mean_loss": replay.mean_loss,
+        "regret": replay.regret,
+        "regret_to_agent": replay.regret_to_agent,
+        "best_agent": replay.best_agent,
+        "bound": replay.bound,
+        "effective_agents": replay.effective_agents,
+        "skipped": replay.skipped,
+        "unsettled": replay.unsettled,
+        "weights": dict(zip(agents, replay.state.weights.tolist(), strict=True)),
         "best_weights": None
         if best is None
         else dict(zip(agents, best.tolist(), strict=True)),
     }
 
 
-def grid(traces: Sequence[Trace]) -> Grid:
+def grid(replays: Sequence[ReplaySummary]) -> Grid:
     """Lay learners out side by side, lowest loss first."""
-    rows = [to_dict(trace) for trace in traces]
+    rows = [to_dict(replay) for replay in replays]
     rows.sort(key=lambda row: row["mean_loss"])
     first = rows[0]
     lines = tuple(
@@ -61,8 +57,7 @@ def grid(traces: Sequence[Trace]) -> Grid:
         "effective agents",
     )
     title = (
-        f"{first['cases']:,} cases replayed in order, "
-        f"{len(traces[0].panel.agents)} agents"
+        f"{first['cases']:,} cases replayed in order, {len(replays[0].agents)} agents"
     )
     notes = [
         "Regret: total loss minus that of the best fixed weights, or of the best "
@@ -77,9 +72,9 @@ def grid(traces: Sequence[Trace]) -> Grid:
     return Grid(title, headers, lines, tuple(notes), essential=3)
 
 
-def weights(trace: Trace) -> Grid:
+def weights(replay: ReplaySummary) -> Grid:
     """Lay out the final weights of a learner beside the best in hindsight."""
-    row = to_dict(trace)
+    row = to_dict(replay)
     best = row["best_weights"]
     agents = sorted(row["weights"], key=lambda agent: -row["weights"][agent])
     shown, others = agents[:SHOWN], agents[SHOWN:]
