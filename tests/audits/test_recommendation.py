@@ -28,6 +28,7 @@ from truepool.audits.severity import BROKEN, CURED_BY_A_POOL, LABELS
 from truepool.audits.values import Finding, Fix, Recommendation
 from truepool.comparison import Estimate
 from truepool.data.panel import Panel
+from truepool.measures.inference import with_unseen
 from truepool.pools import every
 from truepool.render.html.audit import html
 from truepool.render.tables.audit import show
@@ -305,7 +306,9 @@ def test_auto_is_recommended_where_it_costs_significantly_less_and_none_beats_it
         return
     by_case = result.comparison.by_case
     gaps = [by_case["auto"] - cost for pool, cost in by_case.items() if pool != "auto"]
-    tests = [1.0 if not gap.any() else ttest_1samp(gap, 0).pvalue for gap in gaps]
+    unseen = result.comparison.unseen
+    both = [with_unseen(gap[:, None], unseen)[:, 0] for gap in gaps]
+    tests = [1.0 if not gap.any() else ttest_1samp(gap, 0).pvalue for gap in both]
     beaten = any(
         p < 0.05 and gap.mean() > 0
         for p, gap in zip(holm_adjusted(np.array(tests)), gaps, strict=True)

@@ -9,7 +9,12 @@ import numpy as np
 
 from truepool.audits.cross_validation import CrossValidation
 from truepool.audits.sampling import Sampling
-from truepool.comparison import Estimate, estimate_mean, ratio_interval
+from truepool.comparison import (
+    Estimate,
+    estimate_difference,
+    estimate_mean,
+    ratio_interval,
+)
 from truepool.core.arrays import FloatArray, IntArray, case_mean
 from truepool.core.engine import Engine
 from truepool.core.formatting import in_unit, money
@@ -23,6 +28,8 @@ from truepool.measures.inference import (
     Resamples,
     independent_units,
     paired_p_values,
+    unseen_differences,
+    with_unseen,
 )
 from truepool.measures.inference.bootstrap import standard_errors
 from truepool.measures.losses import Loss, agent_losses
@@ -203,7 +210,7 @@ class Evidence:
 
         Cases count by their weights, and those of one group together.
         """
-        cases = self.cases if len(by_case) == len(self.cases) else self.sample
+        cases = self._series_cases(by_case)
         weights, groups = self.panel.case_weights(), self.panel.groups
         return independent_units(
             by_case[:, None],
@@ -219,6 +226,26 @@ class Evidence:
         """Two-sided t-test of whether such a mean is 0."""
         return float(paired_p_values(self.units(by_case)[:, None])[0])
 
+    def saving_p_value(self, saved: FloatArray) -> float:
+        """Two-sided t-test of whether the mean of differences of cost is 0."""
+        units = self.units(saved)[:, None]
+        return float(paired_p_values(with_unseen(units, self._unseen(saved)))[0])
+
+    def _unseen(self, saved: FloatArray) -> FloatArray:
+        """Differences of cost that the cases of a series may not have shown, (P,)."""
+        cases = self._series_cases(saved)
+        outcomes, weights = self.panel.outcomes[cases], self.panel.case_weights()
+        return unseen_differences(
+            self.loss.take(cases).costs.stakes(outcomes, self.panel.classes),
+            outcomes,
+            None if weights is None else weights[cases],
+            len(self.units(saved)),
+        )
+
+    def _series_cases(self, by_case: FloatArray) -> IntArray:
+        """Cases of a series: the tested ones, or a sample of them."""
+        return self.cases if len(by_case) == len(self.cases) else self.sample
+
     @cached_property
     def _resamples(self) -> dict[int, Resamples]:
         return {}
@@ -233,10 +260,20 @@ class Evidence:
         if self.shortage:
             return None
         units = self.units(by_case)
-        if len(units) not in self._resamples:
-            drawn = Resamples(len(units), self.resamples, self.seed)
-            self._resamples[len(units)] = drawn
-        return estimate_mean(units, self._resamples[len(units)], self.level)
+        return estimate_mean(units, self._drawn(len(units)), self.level)
+
+    def saving(self, saved: FloatArray) -> Estimate | None:
+        """Mean of differences of cost with its interval; None as for `estimate`."""
+        if self.shortage:
+            return None
+        units, unseen = self.units(saved), self._unseen(saved)
+        drawn = self._drawn(len(units) + len(unseen))
+        return estimate_difference(units, unseen, drawn, self.level)
+
+    def _drawn(self, units: int) -> Resamples:
+        if units not in self._resamples:
+            self._resamples[units] = Resamples(units, self.resamples, self.seed)
+        return self._resamples[units]
 
     # Words
 
@@ -318,7 +355,7 @@ class Evidence:
         self, agent: int, cases: IntArray | None = None
     ) -> Estimate | None:
         """What the pool would save per case without the agent's reports."""
-        return self.estimate(self.sample_cost - self.cost_without([agent], cases))
+        return self.saving(self.sample_cost - self.cost_without([agent], cases))
 
     @cached_property
     def cost_rises(self) -> FloatArray:

@@ -1,7 +1,12 @@
 """Every pool side by side on one panel, tested on cases it was not fitted on."""
 
 from truepool.comparison.cross_validation import choose_pools, compare, tabulate
-from truepool.comparison.tested_cases import BASELINES, estimate_mean, ratio_interval
+from truepool.comparison.tested_cases import (
+    BASELINES,
+    estimate_difference,
+    estimate_mean,
+    ratio_interval,
+)
 from truepool.comparison.values import (
     Comparison,
     Estimate,
@@ -18,6 +23,7 @@ __all__ = [
     "Row",
     "choose_pools",
     "compare",
+    "estimate_difference",
     "estimate_mean",
     "is_significant",
     "ratio_interval",

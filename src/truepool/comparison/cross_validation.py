@@ -12,7 +12,6 @@ from truepool.comparison.tested_cases import (
     TestedCases,
     adjust,
     compare_groups,
-    p_values_to_baselines,
 )
 from truepool.comparison.values import Comparison, GroupComparison
 from truepool.core.arrays import FloatArray, IntArray
@@ -157,14 +156,16 @@ def tabulate(
     ]
     together = None if panel.groups is None else panel.groups[cases]
     losses = np.stack(columns, axis=1)
+    stakes = cost.costs.stakes(outcomes, panel.classes)
     tested = TestedCases(
-        pooled, decisions, paid, losses, outcomes, test_weights, together
-    )
+        pooled, decisions, paid, losses, outcomes, test_weights, together,
+        stakes if ranking.name == "cost" else None,
+    )  # fmt: skip
     settings: Any = {
         "limited": limit is not None, "level": level, "resamples": resamples,
         "seed": seed,
     }  # fmt: skip
-    p_values = adjust(p_values_to_baselines(tested.units, list(pooled)))
+    p_values = adjust(tested.p_values())
     rows = tested.rows(*p_values, **settings)
     groups: tuple[GroupComparison, ...] = ()
     if by is not None:
@@ -186,6 +187,7 @@ def tabulate(
         by,
         groups,
         panel.labels.names,
+        tested.unseen,
     )
 
 

@@ -16,6 +16,8 @@ from truepool.measures.inference import (
     independent_units,
     paired_p_values,
     percentile_interval,
+    unseen_differences,
+    with_unseen,
 )
 from truepool.measures.scores import ece, loss
 from truepool.measures.scores.decision import count_decisions
@@ -36,11 +38,33 @@ class TestedCases:
     weights: FloatArray | None
     groups: Array | None
     """What cases have in common, so that they are not independent."""
+    stakes: FloatArray | None
+    """What a decision can change in each case (T,), if the losses are costs."""
 
     @cached_property
     def units(self) -> FloatArray:
         """Independent parts (U, M) of the mean losses."""
         return independent_units(self.losses, self.weights, self.groups)
+
+    @cached_property
+    def unseen(self) -> FloatArray:
+        """Differences of cost that none of these cases may have shown, (P,)."""
+        if self.stakes is None:
+            return np.empty(0)
+        return unseen_differences(
+            self.stakes, self.outcomes, self.weights, len(self.units)
+        )
+
+    def p_values(self) -> FloatArray:
+        """P-values (2, M) of every pool against each baseline, which gets NaN."""
+        names = list(self.pooled)
+        p_values = np.full((2, len(names)), np.nan)
+        for row, baseline in enumerate(BASELINES):
+            j = names.index(baseline)
+            others = np.arange(len(names)) != j
+            gaps = self.units[:, others] - self.units[:, [j]]
+            p_values[row, others] = paired_p_values(with_unseen(gaps, self.unseen))
+        return p_values
 
     def take(self, cases: IntArray) -> "TestedCases":
         """Return some of the cases."""
@@ -52,6 +76,7 @@ class TestedCases:
             self.outcomes[cases],
             None if self.weights is None else self.weights[cases],
             None if self.groups is None else self.groups[cases],
+            None if self.stakes is None else self.stakes[cases],
         )
 
     def rows(
@@ -66,13 +91,15 @@ class TestedCases:
     ) -> tuple[Row, ...]:
         """Rows by loss, with these adjusted p-values (M,)."""
         drawn = Resamples(len(self.units), resamples, seed)
+        paired = Resamples(len(self.units) + len(self.unseen), resamples, seed)
         names = list(self.pooled)
         baselines = [names.index(name) for name in BASELINES]
         rows = []
         for i, name in enumerate(names):
             loss = self.units[:, i]
             to_mean, to_best = (
-                estimate_mean(loss - self.units[:, j], drawn, level) for j in baselines
+                estimate_difference(loss - self.units[:, j], self.unseen, paired, level)
+                for j in baselines
             )
             summary: dict[str, Any] = self._summary(name)
             if limited:
@@ -112,8 +139,7 @@ def compare_groups(
     parts = {name: tested.take(cases) for name, cases in groups}
     shortages = {name: describe_shortage(p.outcomes) for name, p in parts.items()}
     judged = [name for name, shortage in shortages.items() if shortage is None]
-    names = list(tested.pooled)
-    raw = [p_values_to_baselines(parts[name].units, names) for name in judged]
+    raw = [parts[name].p_values() for name in judged]
     p_values = adjust(np.array(raw)) if raw else ()
     adjusted = dict(zip(judged, p_values, strict=True))
     return tuple(
@@ -133,6 +159,14 @@ def estimate_mean(units: FloatArray, drawn: Resamples, level: float) -> Estimate
     return Estimate(float(units.mean()), *drawn.interval(units, level))
 
 
+def estimate_difference(
+    units: FloatArray, unseen: FloatArray, drawn: Resamples, level: float
+) -> Estimate:
+    """Mean of differences (U,) with an interval that allows for unseen ones (P,)."""
+    both = with_unseen(units[:, None], unseen)[:, 0]
+    return Estimate(float(units.mean()), *drawn.interval(both, level))
+
+
 def ratio_interval(
     units: FloatArray, level: float, resamples: int, seed: int
 ) -> tuple[float, float]:
@@ -148,17 +182,6 @@ def ratio_interval(
     ratios = np.clip(shares[:, :1] / shares[:, 1:], 0.0, 1.0)
     low, high = percentile_interval(ratios, level)
     return float(low[0]), float(high[0])
-
-
-def p_values_to_baselines(losses: FloatArray, names: list[str]) -> FloatArray:
-    """P-values (2, M) of every pool against each baseline, which itself gets NaN."""
-    p_values = np.full((2, len(names)), np.nan)
-    for row, baseline in enumerate(BASELINES):
-        j = names.index(baseline)
-        others = np.arange(len(names)) != j
-        gaps = losses[:, others] - losses[:, [j]]
-        p_values[row, others] = paired_p_values(gaps)
-    return p_values
 
 
 def adjust(p_values: FloatArray) -> FloatArray:

@@ -103,6 +103,11 @@ class Comparison:
     groups: tuple[GroupComparison, ...] = ()
     labels: tuple[Any, ...] = ()
     """What the user calls each class."""
+    unseen: FloatArray = field(
+        default_factory=lambda: np.empty(0), repr=False, compare=False
+    )
+    """Differences of cost that the cases may not have shown
+    (`truepool.measures.inference.unseen_differences`), added in tests and intervals."""
 
     def __getitem__(self, pool: str) -> Row:
         for row in self.rows:
@@ -113,7 +118,8 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON (NaN becomes None)."""
         values = asdict(replace(self, by_case={}))
-        del values["by_case"], values["labels"]  # numbers: labels do not change them
+        for name in ("by_case", "labels", "unseen"):  # labels do not change numbers
+            del values[name]
         return cast(dict[str, Any], _plain(values))
 
     def _repr_html_(self) -> str:

@@ -252,6 +252,15 @@ class Costs:
         costs = self.shape((*outcomes.shape, 1))
         return costs.cost_per_case(outcomes[..., None], np.arange(classes), classes)
 
+    def stakes(self, outcomes: IntArray, classes: int) -> FloatArray:
+        """What a decision can change when these outcomes happen, (...).
+
+        >>> Costs(fn=10, tp=2).stakes(np.array([1, 0]), 2)
+        array([8., 1.])
+        """
+        costs = self.cost_per_decision(outcomes, classes)
+        return np.asarray(costs.max(axis=-1) - costs.min(axis=-1))
+
     def expected_cost(self, pooled: FloatArray) -> FloatArray:
         """Expected cost of deciding each of K > 2 classes, (..., K) of (..., K)."""
         if self.constant:

@@ -14,7 +14,7 @@ from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import RequestError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.inference import Resamples
+from truepool.measures.inference import Resamples, unseen_differences, with_unseen
 from truepool.server import schema
 from truepool.server.configuration import PoolConfig
 
@@ -177,8 +177,11 @@ class History:
             for rule in (champion, challenger)
         }
         saved = paid[champion] - paid[challenger]
+        stakes = costs.stakes(outcomes, len(self.pool.labels.names))
+        unseen = unseen_differences(stakes, outcomes)
+        units = with_unseen(saved[:, None], unseen)[:, 0]
         return found | {
             "cost": {rule: float(each.mean()) for rule, each in paid.items()},
             "saved_per_case": float(saved.mean()),
-            "interval": list(Resamples(len(both)).interval(saved, LEVEL)),
+            "interval": list(Resamples(len(units)).interval(units, LEVEL)),
         }

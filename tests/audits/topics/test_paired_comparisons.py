@@ -10,7 +10,7 @@ from scipy import stats
 
 from truepool.audits import audit
 from truepool.data.panel import Panel
-from truepool.measures.inference import diebold_mariano
+from truepool.measures.inference import diebold_mariano, with_unseen
 
 QUICK = {"costs": COSTS, "resamples": 50}
 RESULT = audit(sound(cases=600), **QUICK)
@@ -22,7 +22,8 @@ def test_leads_are_those_of_the_comparison_by_every_test(other):
     saved = by_case["mean"] - by_case[other.pool]
     assert_allclose(other.saved.value, saved.mean())
     assert other.saved.low <= other.saved.value <= other.saved.high
-    assert_allclose(other.paired_t, stats.ttest_1samp(saved, 0).pvalue)
+    both = with_unseen(saved[:, None], RESULT.comparison.unseen)[:, 0]
+    assert_allclose(other.paired_t, stats.ttest_1samp(both, 0).pvalue)
     ranked = stats.wilcoxon(saved, method="asymptotic")
     assert_allclose(other.signed_rank, ranked.pvalue, rtol=1e-6)
     assert other.diebold_mariano is None

@@ -49,9 +49,12 @@ def found(panel):
 @pytest.mark.parametrize("agents", [2, 3, 4])
 @pytest.mark.parametrize("fault", ["EU", "ASIA"])
 def test_an_agent_that_fails_in_one_group_is_named_with_the_group(agents, fault):
-    findings = [f for f in found(regions(0, fault, agents)) if f.severity != "note"]
-    (finding,) = findings
-    assert (finding.code, finding.who) == ("fails-in-segment", ("agent1",))
+    """A warning where that costs surely something; among four agents it may be a note."""
+    findings = found(regions(0, fault, agents))
+    (finding,) = [f for f in findings if f.code == "fails-in-segment"]
+    assert [f for f in findings if f.severity != "note"] in ([], [finding])
+    assert finding.who == ("agent1",)
+    assert finding.severity == "warning" or agents == 4
     assert (
         f"agent1 does worse where region is {fault} than elsewhere" in finding.sentence
     )

@@ -259,7 +259,7 @@ def recalibration_saving(evidence: Evidence, agent: int) -> Estimate | None:
     reports = evidence.panel.values[:, agent]
     fixed = recalibrate(reports, evidence.panel, evidence.sampling)
     changed = evidence.with_reports(agent, fixed)
-    return evidence.estimate(evidence.cost - evidence.cost_of(changed))
+    return evidence.saving(evidence.cost - evidence.cost_of(changed))
 
 
 def _pool_saving(evidence: Evidence) -> Estimate | None:
@@ -273,7 +273,7 @@ def _pool_saving(evidence: Evidence) -> Estimate | None:
         loss.evaluate(pooled, evidence.outcomes)
         for pooled in (evidence.pooled, evidence.compute(recalibrated_pool))
     )
-    return evidence.estimate(as_is - fixed)
+    return evidence.saving(as_is - fixed)
 
 
 topic = Topic("calibration", check)

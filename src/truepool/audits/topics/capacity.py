@@ -30,7 +30,7 @@ def at_capacity(evidence: Evidence) -> AtCapacity | None:
         evidence.recall(within),
         _share(evidence, within, within),
         evidence.estimate(cost),
-        evidence.estimate(cost - evidence.cost),
+        evidence.saving(cost - evidence.cost),
         _share(evidence, decided, evidence.outcomes),
         _share(evidence, decided, decided),
     )

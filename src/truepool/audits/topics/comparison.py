@@ -16,7 +16,7 @@ from truepool.comparison import (
     BASELINES,
     Comparison,
     choose_pools,
-    estimate_mean,
+    estimate_difference,
     tabulate,
 )
 from truepool.core.arrays import FloatArray, IntArray
@@ -29,6 +29,7 @@ from truepool.measures.inference import (
     holm,
     paired_p_values,
     signed_rank_p_value,
+    with_unseen,
 )
 from truepool.measures.losses import Loss
 from truepool.pools import every
@@ -108,21 +109,22 @@ def _compare_with(
 ) -> tuple[PairedComparison, ...]:
     mine = table.by_case[pool]
     others = [row.pool for row in table.rows if row.pool != pool]
-    saved = np.stack([mine - table.by_case[pool] for pool in others], axis=1)
-    p_values = paired_p_values(saved)
+    seen = np.stack([mine - table.by_case[pool] for pool in others], axis=1)
+    p_values = paired_p_values(with_unseen(seen, table.unseen))
     by_holm, by_bonferroni = holm(p_values), bonferroni(p_values)
-    resamples = Resamples(len(saved), evidence.resamples, evidence.seed)
+    units = len(seen) + len(table.unseen)
+    resamples = Resamples(units, evidence.resamples, evidence.seed)
     return tuple(
         PairedComparison(
             other,
-            estimate_mean(gap, resamples, evidence.level),
+            estimate_difference(seen[:, m], table.unseen, resamples, evidence.level),
             float(p_values[m]),
             float(by_holm[m]),
             float(by_bonferroni[m]),
-            signed_rank_p_value(gap),
-            _diebold_mariano(evidence, gap),
+            signed_rank_p_value(seen[:, m]),
+            _diebold_mariano(evidence, seen[:, m]),
         )
-        for m, (other, gap) in enumerate(zip(others, saved.T, strict=True))
+        for m, other in enumerate(others)
     )
 
 
@@ -183,7 +185,7 @@ def choose_pool(evidence: Evidence, faulty: Collection[str] = ()) -> Choice | No
     best = [
         other
         for other in rivals.values()
-        if _p_value(table.by_case[other.pool] - first) >= SIGNIFICANT
+        if _p_value(table.by_case[other.pool] - first, table.unseen) >= SIGNIFICANT
     ]
     if not best and RECOMMENDED in (*cheaper, evidence.pool.name):
         return Choice(
@@ -229,8 +231,8 @@ def _complexity(pool: str) -> int:
     return every()[pool].complexity
 
 
-def _p_value(gaps: FloatArray) -> float:
-    return float(paired_p_values(gaps[:, None])[0])
+def _p_value(gaps: FloatArray, unseen: FloatArray) -> float:
+    return float(paired_p_values(with_unseen(gaps[:, None], unseen))[0])
 
 
 def check(evidence: Evidence) -> Iterator[Candidate]:
@@ -272,7 +274,7 @@ def _best(evidence: Evidence) -> Iterator[Candidate]:
         f"The best agent alone ({agent}) costs {evidence.money(gap)} less per case "
         "than the pool.",
         f"Use {agent} alone, or a pool that learns to lean on it.",
-        p_value=float(paired_p_values(beyond[:, None])[0]) if gap > 0 else 1.0,
+        p_value=_p_value(beyond, table.unseen) if gap > 0 else 1.0,
         most="warning",
         price=lambda: table[evidence.pool.name].to_best,
         figure="comparison",

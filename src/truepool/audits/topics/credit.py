@@ -44,7 +44,7 @@ def summarize_agents(evidence: Evidence) -> tuple[AgentSummary, ...]:
             float(brier[i]),
             float(cost[i]),
             None if weights is None else weights[i],
-            None if rises is None else evidence.estimate(rises[:, i]),
+            None if rises is None else evidence.saving(rises[:, i]),
             None if shares is None else shares[i],
             None if found is None else max(0.0, found[agent].best.gain),
         )
@@ -112,9 +112,9 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             "case.",
             f"Leave {agent} out, or use a pool that weighs agents by what they add "
             "(`vcg`, `convex`).",
-            p_value=evidence.p_value(rise) if harm > 0 else 1.0,
+            p_value=evidence.saving_p_value(rise) if harm > 0 else 1.0,
             matters=bool(harm >= NOTICEABLE * evidence.stake and not skilled[i]),
-            price=partial(evidence.estimate, -rise),
+            price=partial(evidence.saving, -rise),
             figure="credit",
             # If a skilled agent harms a mean, the mean is under-confident.
             explained_by=(

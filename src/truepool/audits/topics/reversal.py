@@ -249,7 +249,7 @@ def auc_interval(area: float, outcomes: IntArray, level: float) -> Estimate:
 def _saving(evidence: Evidence, agent: str) -> Estimate | None:
     """What reversing the agent's reports would save per case."""
     reversed_panel = LabelFlip()(evidence.panel, agent)
-    return evidence.estimate(evidence.cost - evidence.cost_of(reversed_panel))
+    return evidence.saving(evidence.cost - evidence.cost_of(reversed_panel))
 
 
 topic = Topic("reversed reports", check)

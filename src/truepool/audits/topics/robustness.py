@@ -38,9 +38,7 @@ def robustness(evidence: Evidence) -> tuple[FailureScenario, ...]:
 def _study(
     evidence: Evidence, what: str, who: str, rise: FloatArray
 ) -> FailureScenario:
-    cost, by = (
-        evidence.estimate(series) for series in (evidence.sample_cost + rise, rise)
-    )
+    cost, by = evidence.estimate(evidence.sample_cost + rise), evidence.saving(rise)
     if cost is None or by is None:  # there are enough cases
         raise AssertionError
     return FailureScenario(what, who, cost, by)

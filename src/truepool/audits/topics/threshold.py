@@ -158,10 +158,10 @@ def _other_threshold(evidence: Evidence, line: float) -> Candidate:
         f"{evidence.money(saving)} less per case, on cases that it was not "
         "chosen on: the pool's probabilities are off.",
         f"Recalibrate the pool, or decide above {best} until you have.",
-        p_value=evidence.p_value(saved) if saving > 0 else 1.0,
+        p_value=evidence.saving_p_value(saved) if saving > 0 else 1.0,
         matters=saving >= NOTICEABLE * evidence.stake,
         most="warning",
-        price=partial(evidence.estimate, saved),
+        price=partial(evidence.saving, saved),
         figure="threshold",
         explained_by=("threshold", *POOL_FAULTS),
     )
@@ -186,7 +186,7 @@ def _implied_threshold(evidence: Evidence) -> Iterator[Candidate]:
             "probabilities are off.",
             "Recalibrate the pool and decide at the threshold that the costs imply.",
             least="note",
-            price=partial(evidence.estimate, saved),
+            price=partial(evidence.saving, saved),
             figure="threshold",
         )
         return
@@ -197,10 +197,10 @@ def _implied_threshold(evidence: Evidence) -> Iterator[Candidate]:
         f"than at {implied}, where the costs of a missed case and of a false alarm "
         "balance.",
         f"Decide above {implied}{_alternative(line) if costs.constant else ''}.",
-        p_value=None if few else evidence.p_value(saved),
+        p_value=None if few else evidence.saving_p_value(saved),
         least="note" if few else None,
         matters=saving >= NOTICEABLE * evidence.stake,
-        price=partial(evidence.estimate, saved),
+        price=partial(evidence.saving, saved),
         figure="threshold",
     )
 

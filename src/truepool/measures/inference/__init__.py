@@ -19,6 +19,10 @@ from truepool.measures.inference.rates import (
     estimate_class_rate,
     estimate_rate,
 )
+from truepool.measures.inference.unseen_differences import (
+    unseen_differences,
+    with_unseen,
+)
 
 __all__ = [
     "Rate",
@@ -34,4 +38,6 @@ __all__ = [
     "paired_p_values",
     "percentile_interval",
     "signed_rank_p_value",
+    "unseen_differences",
+    "with_unseen",
 ]
