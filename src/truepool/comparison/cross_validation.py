@@ -156,9 +156,10 @@ def tabulate(
         for name, p in pooled.items()
     ]
     together = None if panel.groups is None else panel.groups[cases]
+    split = None if panel.questions is None else panel.questions[cases]
     losses = np.stack(columns, axis=1)
     tested = TestedCases(
-        pooled, decisions, paid, losses, outcomes, test_weights, together
+        pooled, decisions, paid, losses, outcomes, test_weights, together, split
     )
     settings: Any = {
         "limited": limit is not None, "level": level, "resamples": resamples,
@@ -176,8 +177,8 @@ def tabulate(
         ranking_loss.costs,
         ranking_loss.threshold,
         level,
-        len(panel),
-        len(cases),
+        panel.size,
+        len(panel.one_row_each(cases)),
         panel.agents,
         panel.classes,
         skipped,

@@ -9,6 +9,7 @@ import numpy as np
 
 from truepool.comparison.values import Estimate, GroupComparison, Row
 from truepool.core.arrays import Array, FloatArray, IntArray, case_mean, to_classes
+from truepool.data.panel import last_rows
 from truepool.measures.groups import describe_shortage
 from truepool.measures.inference import (
     Resamples,
@@ -36,6 +37,8 @@ class TestedCases:
     weights: FloatArray | None
     groups: Array | None
     """What cases have in common, so that they are not independent."""
+    questions: Array | None = None
+    """The case that each row belongs to, where cases are split into rows."""
 
     @cached_property
     def units(self) -> FloatArray:
@@ -52,7 +55,15 @@ class TestedCases:
             self.outcomes[cases],
             None if self.weights is None else self.weights[cases],
             None if self.groups is None else self.groups[cases],
+            None if self.questions is None else self.questions[cases],
         )
+
+    @property
+    def case_outcomes(self) -> IntArray:
+        """Outcome of each case, however many rows it is split into."""
+        if self.questions is None:
+            return self.outcomes
+        return self.outcomes[last_rows(self.questions)]
 
     def rows(
         self,
@@ -110,7 +121,7 @@ def compare_groups(
 ) -> tuple[GroupComparison, ...]:
     """Compare the pools within each group, p-values adjusted for all of them."""
     parts = {name: tested.take(cases) for name, cases in groups}
-    shortages = {name: describe_shortage(p.outcomes) for name, p in parts.items()}
+    shortages = {name: describe_shortage(p.case_outcomes) for name, p in parts.items()}
     judged = [name for name, shortage in shortages.items() if shortage is None]
     names = list(tested.pooled)
     raw = [p_values_to_baselines(parts[name].units, names) for name in judged]
@@ -119,8 +130,8 @@ def compare_groups(
     return tuple(
         GroupComparison(
             name,
-            len(part.outcomes),
-            int((part.outcomes > 0).sum()),
+            len(part.case_outcomes),
+            int((part.case_outcomes > 0).sum()),
             shortages[name],
             part.rows(*adjusted[name], **settings) if name in adjusted else (),
         )
