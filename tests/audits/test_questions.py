@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from truepool import compare
 from truepool.audits import audit
 from truepool.audits.evidence import Evidence
+from truepool.audits.topics.calibration import calibration
 from truepool.data.panel import Panel
 from truepool.pools.mean import Mean
 
@@ -118,3 +119,15 @@ def test_groups_that_are_named_stay_groups():
         panel.reports[rows], panel.outcomes[rows], questions=rows, groups=rows // 5
     )
     assert len(set(split.unsplit().groups.tolist())) == 8
+
+
+def test_a_slope_that_rests_on_one_pair_of_questions_is_not_estimated():
+    p = np.r_[np.linspace(0.01, 0.4, 100), np.linspace(0.6, 0.99, 100)][:, None]
+    outcomes = np.repeat([0, 1], 100)
+    p[99] = 0.602  # above the lowest report on a positive case, and no other
+    one = calibration("ada", p, outcomes, 0.95)
+    rows = np.repeat(np.arange(200), 8)  # 64 pairs of rows
+    shares = np.full(len(rows), 1 / 8)
+    parts = calibration("ada", p[rows], outcomes[rows], 0.95, shares, rows, rows)
+    assert one.slope is None is parts.slope
+    assert one.no_slope == parts.no_slope != ""

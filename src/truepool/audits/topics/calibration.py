@@ -115,7 +115,11 @@ def calibration(
         few = describe_shortage(y[each]) or ""
         return Calibration(who, len(each), *errors, None, None, None, None, few)
     fit = cox(p, y, w, g)
-    no_slope = missing_slope(p, y, fit.slope)
+    shares = None
+    if questions is not None:
+        _, row, rows = np.unique(q, return_inverse=True, return_counts=True)
+        shares = 1 / rows[row]
+    no_slope = missing_slope(p, y, fit.slope, shares)
     z = standard_errors(level)
     bias = independent_units((p - y)[:, None], w, g)[:, 0]
     error = bias.std(ddof=1) / np.sqrt(len(bias))
