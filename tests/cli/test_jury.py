@@ -2,6 +2,9 @@
 
 import csv
 import json
+import re
+from html import unescape
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,6 +40,14 @@ def write(path, reports, labels):
 LABELLED = ("--outcome", "passed", "--positive", "yes")
 
 SHOWN = """\
+50.0 % of items may be decided without a person: at most 10 % errors, with 90 % 
+confidence.
+What to do:
+ 1. To decide more items without a person, label about 166 in all, drawn at
+    random.
+ 2. Send 103 items to a person.
+ 3. Keep bob, dee: the mean verdict is significantly worse without.
+
 4 judges, 300 items, 100 labels
 - Outcome label: yes = positive (57 items), no = negative (43).
 - True rate of yes: 55.9 % [48.5, 63.0].
@@ -96,6 +107,28 @@ def test_the_analysis_at_eighty_columns(table, truepool, monkeypatch):
     assert out == SHOWN
 
 
+@pytest.mark.parametrize(
+    "words", [[], ["--label-next", "20"], ["--budget", "40"], ["--max-error", "1%"]]
+)
+def test_terminal_markdown_and_page_say_the_same_about_what_to_do(
+    table, truepool, tmp_path, monkeypatch, words
+):
+    monkeypatch.chdir(tmp_path)
+    pages = ["--markdown", "j.md", "--html", "j.html"]
+    code, out, err = truepool("jury", table, *LABELLED, *words, *pages)
+    assert code == 0, err
+    listed = re.search(
+        r"<ol class=.advice.>(.*?)</ol>", Path("j.html").read_text(), re.S
+    )
+    steps = [unescape(step) for step in re.findall("<li>(.*?)</li>", listed[1])]
+    block = out.partition("What to do:\n")[2].partition("\n\n")[0]
+    said = re.split(r"(?:^|\n) ?\d+\. ", block)[1:]
+    assert [" ".join(step.split()) for step in said] == steps
+    text = Path("j.md").read_text().partition("**What to do:**\n\n")[2]
+    lines = [f"{place}. {step}" for place, step in enumerate(steps, start=1)]
+    assert text.startswith("\n".join(lines) + "\n\n")
+
+
 def test_every_item_has_its_row(table, truepool, tmp_path):
     path = tmp_path / "items.csv"
     words = ("--budget", 40, "--label-next", 20, "--cost-fn", 10, "--currency", "EUR")
@@ -149,7 +182,7 @@ def test_the_log_of_a_tool_is_a_table(truepool, tmp_path):
     words = ("--tool", "deepeval", "--labels", labels, *LABELLED)
     code, out, err = truepool("jury", log, *words)
     assert (code, err) == (0, "Judges: Facts, Tone.\n")
-    assert out.startswith("2 judges, 4 items, 2 labels")
+    assert "\n2 judges, 4 items, 2 labels\n" in out
 
 
 def test_labels_that_were_asked_for_are_given_back(table, truepool, tmp_path):
@@ -180,7 +213,7 @@ def test_a_judge_that_answered_twice_in_a_long_table_is_reliable_or_not(
     code, out, _ = truepool("jury", path, "--long", "item", "judge", "verdict")
     assert code == 0
     assert "gpt / gpt (run 2): asked twice" in out
-    assert out.startswith("3 judges, 20 items, 0 labels")
+    assert "\n3 judges, 20 items, 0 labels\n" in out
 
 
 def test_without_labels_it_says_what_it_can(table, truepool, tmp_path):
@@ -381,7 +414,7 @@ def test_both_orders_that_agent_llm_wrote_are_one_judge(truepool, tmp_path):
     path.write_text("\n".join([",".join(names), *rows]) + "\n")
     code, out, err = truepool("jury", path)
     assert code == 0
-    assert out.startswith("2 judges, 20 items")
+    assert "\n2 judges, 20 items" in out
     assert "are one judge that saw each pair in both orders" in err
     given = truepool("jury", path, "--swapped", "pairwise (m)=pairwise swapped (m)")
     assert given[1] == out

@@ -253,7 +253,7 @@ def test_forecasts_are_scored_by_the_time_they_stood(truepool, tmp_path):
 
 
 @pytest.mark.parametrize("verb", ["compare", "fit", "pool"])
-def test_intervals_between_updates_are_named_and_never_called_cases(
+def test_cases_are_counted_however_many_intervals_they_are_split_into(
     truepool, tmp_path, verb
 ):
     path = write(tmp_path, FORECASTS)
@@ -277,8 +277,8 @@ def test_intervals_between_updates_are_named_and_never_called_cases(
         "Each interval counts by its share of the time that the case was open." in said
     )
     assert "1 case has no outcome yet: left out." in said
-    assert "intervals), " in said
-    assert "= positive" in said
+    positive = table.drop_duplicates("question").resolved.eq("1").sum()
+    assert f"1 = positive ({positive} cases), 0 = negative ({299 - positive})" in said
 
 
 SUFFIX = {"fit": "pool", "pool": "csv"}

@@ -2,15 +2,17 @@
 
 import gzip
 import io
+import threading
 
 import pandas as pd
 import pyarrow as pa
 import pytest
 
 from truepool.core.errors import PanelError, ReportError, SourceError
+from truepool.core.prefetch import prefetch
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
-from truepool.data.row_names import case_name, row_name
+from truepool.data.row_names import case_name, named_rows, row_name
 from truepool.data.tables import TableFormat, load_panel, read_panel
 from truepool.data.tables.batches import read_batches
 from truepool.data.tables.summary import GUESSED_ENCODING
@@ -173,3 +175,14 @@ def test_new_cases_may_have_the_encoding_of_spreadsheets(header):
     (batch,) = read_batches(stream, ("a", "b"), Labels((0, 1)), written)
     assert batch.ids.to_pylist() == ["Müller", "Groß"]
     assert batch.encoding == "cp1252"
+
+
+def test_rows_that_are_checked_in_another_thread_keep_their_names():
+    def checked():
+        for row in range(3):
+            yield threading.current_thread().name, row_name(row)
+
+    with named_rows(lambda row: f"line {row + 2} of the file"):
+        found = list(prefetch(prefetch(checked())))
+    assert threading.current_thread().name not in {thread for thread, _ in found}
+    assert [name for _, name in found] == [f"line {n} of the file" for n in (2, 3, 4)]

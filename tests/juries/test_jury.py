@@ -584,7 +584,7 @@ def test_a_judge_who_never_answered_is_listed():
 def test_a_jury_is_ready_for_json_and_markdown(one):
     assert json.loads(json.dumps(one.to_dict(), allow_nan=False))["labelled"] == LABELS
     page = one.to_markdown()
-    assert page.startswith("# 5 judges, 400 items, 60 labels\n")
+    assert "\n**5 judges, 400 items, 60 labels**\n" in page
     assert "| judge | answered | credit x 1000 | advice |" in page
     assert repr(one) == "Jury(5 judges, 400 items, 60 labelled)"
     constant = tp.jury(reports_only(np.full((4, 2), 0.5)))

@@ -111,8 +111,8 @@ def _audit(
     """Run all checks on the evidence."""
     panel = evidence.panel
     if panel.pending is not None:
-        count = pluralize(len(panel.pending), "case")
-        has = "has" if len(panel.pending) == 1 else "have"
+        waiting = len(panel.unsplit().pending or ())
+        count, has = pluralize(waiting, "case"), "has" if waiting == 1 else "have"
         evidence.sampling.note(
             f"{count} {has} no outcome yet: used for feed checks only."
         )
@@ -129,11 +129,11 @@ def _audit(
         if topic.timed and panel.times is None:
             continue
         if evidence.shortage is None or topic.few_cases:
-            candidates += topic.check(evidence)
+            candidates += topic.check(evidence.unsplit if topic.unsplit else evidence)
         else:
             evidence.sampling.withhold(topic.name, evidence.shortage)
     findings = tuple(
-        replace(finding, date=evidence.date(finding.since))
+        replace(finding, date=evidence.unsplit.date(finding.since))
         for finding in select_findings(candidates)
     )
     progress("credit", len(parts) - 2, len(parts))
@@ -148,8 +148,8 @@ def _audit(
         costs=asdict(evidence.costs),
         threshold=evidence.line,
         level=evidence.level,
-        cases=len(panel),
-        positives=int((panel.outcomes > 0).sum()),
+        cases=panel.size,
+        positives=panel.size - panel.counts[0],
         classes=panel.classes,
         agents=panel.agents,
         missing=panel.missing,
@@ -161,7 +161,7 @@ def _audit(
         curve=cost_curve(evidence),
         comparison=evidence.compute(compare_pools),
         significance=evidence.compute(paired_comparisons),
-        drift=None if evidence.shortage else drift_over_time(evidence),
+        drift=None if evidence.shortage else drift_over_time(evidence.unsplit),
         robustness=evidence.compute(robustness),
         recommendation=replace(plan, fixes=in_order(plan.fixes, plan)),
         withheld=tuple(evidence.sampling.withheld),
@@ -170,10 +170,10 @@ def _audit(
         label_cases=panel.counts,
         source=source,
         date=datetime.now(UTC).date().isoformat(),
-        weighted_share=evidence.weighted_share,
+        weighted_share=evidence.unsplit.weighted_share,
         by=evidence.by,
         segments=evidence.compute(segments),
-        capacity=evidence.compute(at_capacity),
+        capacity=evidence.unsplit.compute(at_capacity),
     )
 
 

@@ -90,6 +90,25 @@ class Evidence:
         return {}
 
     @cached_property
+    def unsplit(self) -> "Evidence":
+        """The evidence with one row per case, for what follows cases through time."""
+        if self.panel.questions is None:
+            return self
+        other = replace(self, panel=self.panel.unsplit())
+        vars(other)["sampling"] = self.sampling
+        return other
+
+    def before(self, place: int) -> IntArray:
+        """Rows of the cases before this place in time."""
+        panel = self.panel
+        if panel.questions is None:
+            return panel.order[:place]
+        ordered = panel.questions[panel.order]
+        known: dict[Any, int] = {}
+        numbers = [known.setdefault(name, len(known)) for name in ordered.tolist()]
+        return panel.order[np.array(numbers) < place]
+
+    @cached_property
     def sampling(self) -> Sampling:
         """Random samples of the cases, and a note of each."""
         return Sampling(self.seed)
@@ -130,9 +149,8 @@ class Evidence:
         Cases from which the pool only learns (the first ones in time) do not count.
         """
         whole = len(self.outcomes) == len(self.panel)
-        return describe_shortage(
-            self.outcomes, "outcomes" if whole else "tested outcomes"
-        )
+        outcomes = self.panel.outcomes[self.panel.one_row_each(self.cases)]
+        return describe_shortage(outcomes, "outcomes" if whole else "tested outcomes")
 
     # The pool on cases it did not learn from
 

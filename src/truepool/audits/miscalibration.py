@@ -75,10 +75,21 @@ def measure(found: Calibration) -> tuple[Estimate | None, str]:
     return found.bias, "bias"
 
 
-def missing_slope(p: FloatArray, outcomes: IntArray, slope: float) -> str:
-    """Say why a slope cannot be estimated, or is no estimate; empty where it is one."""
-    area, ones = auc(p, outcomes), int(outcomes.sum())
-    wrong = min(area, 1 - area) * ones * (len(outcomes) - ones)
+def missing_slope(
+    p: FloatArray,
+    outcomes: IntArray,
+    slope: float,
+    shares: FloatArray | None = None,
+) -> str:
+    """Say why a slope cannot be estimated, or is no estimate; empty where it is one.
+
+    Pairs of cases are counted, whatever the cases weigh: a heavy case is no more than
+    one. ``shares`` (T,) sum to 1 over the rows that a case is split into.
+    """
+    w = np.ones(len(p)) if shares is None else shares
+    area = auc(p, outcomes, sample_weight=shares)
+    ones = float(w @ outcomes)
+    wrong = min(area, 1 - area) * ones * (float(w.sum()) - ones)
     if max(area, 1 - area) > SEPARATED and wrong <= WRONG_PAIRS:
         return NO_OVERLAP
     return "" if np.isfinite(slope) else "(nearly) all reports are the same"

@@ -65,7 +65,7 @@ def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendati
         tested=table.tested,
         folds=len(evidence.validation.folds),
         forward=evidence.panel.times is not None,
-        grouped=evidence.panel.groups is not None,
+        grouped=evidence.unsplit.panel.groups is not None,
         regime=because,
         usual=usual,
         usual_cost=table[usual].loss.value,
@@ -116,8 +116,8 @@ def regime(evidence: Evidence, findings: tuple[Finding, ...]) -> tuple[str, str]
         return "vcg", "agents may be hostile or strategic"
     if grave.intersection(CHANGED):
         return "vcg", "agents or cases change, with online weights (`truepool replay`)"
-    if len(panel) <= FEW_CASES:
-        return "vcg", f"cases are few ({len(panel):,})"
+    if panel.size <= FEW_CASES:
+        return "vcg", f"cases are few ({panel.size:,})"
     if rate < RARE:
         return "best-agent", f"{events} are very rare ({percent(rate)})"
     if rate < SCARCE:
@@ -125,7 +125,7 @@ def regime(evidence: Evidence, findings: tuple[Finding, ...]) -> tuple[str, str]
     if evidence.own_brier.min() < STRONG * evidence.prior_brier:
         return "best-agent", "one agent sees nearly everything"
     facts = [
-        f"{len(panel):,} cases",
+        f"{panel.size:,} cases",
         share,
         f"mean correlation {mean_over_pairs(evidence.correlation):.2f}",
     ]

@@ -4,30 +4,42 @@ import numpy as np
 
 from truepool.audits.miscalibration import slope_leads
 from truepool.audits.values import Calibration, Reliability
-from truepool.core.arrays import BoolArray, FloatArray, IntArray
+from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
 
 GROUPS = 10
 """Groups of a reliability diagram."""
 
 
 def reliability(
-    p: FloatArray, outcomes: IntArray, level: float, weights: FloatArray | None = None
+    p: FloatArray,
+    outcomes: IntArray,
+    level: float,
+    weights: FloatArray | None = None,
+    questions: Array | None = None,
 ) -> Reliability:
     """Frequencies in groups of similar reports, with consistency bands.
 
     The bands contain the frequency of calibrated reports at this level (Bröcker & Smith
     2007), from the binomial distribution at the group's mean report. Weighted cases
-    count as their effective number.
+    count as their effective number, and rows of one of the ``questions`` (T,) as one.
     """
     from scipy.stats import binom
 
-    w = np.ones(len(p)) if weights is None else weights * (len(p) / weights.sum())
+    case = np.arange(len(p))
+    if questions is not None:
+        case = np.unique(questions, return_inverse=True)[1]
+    total = int(case.max()) + 1
+    w = np.ones(len(p)) if weights is None else weights
+    w = w * (total / w.sum())
     group = _groups(p, w)
     cases = np.asarray(np.bincount(group, w), dtype=np.float64)
     filled = cases > 0
     cases = cases[filled]
     mean = np.clip(np.bincount(group, w * p)[filled] / cases, 0.0, 1.0)
-    number = np.maximum(np.floor(cases**2 / np.bincount(group, w * w)[filled]), 1.0)
+    cells, place = np.unique(group * total + case, return_inverse=True)
+    squares = np.bincount(cells // total, np.bincount(place, w) ** 2)[filled]
+    whole = np.floor(cases**2 / squares + 1e-9)  # 20 cases may be 19.999999999999996
+    number = np.maximum(whole, 1.0)
     low, high = (
         binom.ppf(q, number, mean) / number for q in ((1 - level) / 2, (1 + level) / 2)
     )

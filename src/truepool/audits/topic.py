@@ -15,10 +15,13 @@ class Topic:
     """A named check.
 
     With too few outcomes for an interval it is withheld, unless it works with
-    ``few_cases``. A ``timed`` check runs only on cases with times.
+    ``few_cases``. A ``timed`` check runs only on cases with times. An ``unsplit`` one
+    follows cases through time, or counts them: of a case whose life is split into
+    several rows by updates, it sees the last row.
     """
 
     name: str
     check: Check
     few_cases: bool = False
     timed: bool = False
+    unsplit: bool = False

@@ -76,7 +76,7 @@ def compare(
             engine=where,
         )
     shown = [grid(result), *([groups(result)] if result.groups else [])]
-    heading = labels.sentence(cases.labels, cases.counts, table_format.unit)
+    heading = labels.sentence(cases.labels, cases.counts)
     outcome_labels = {"outcome_labels": cases.labels.to_dict(cases.counts)}
     values = result.to_dict() | outcome_labels
     tables = "\n\n".join(table.to_markdown() for table in shown)

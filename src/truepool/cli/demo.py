@@ -187,7 +187,8 @@ def _audit(console: "Console", panels: "DemoPanels", seed: int) -> "Audit":
     from truepool.cli.screen import progress_bar
     from truepool.data.costs import Costs
     from truepool.render.advice import steps
-    from truepool.render.tables.audit import MARKS, print_block, print_steps
+    from truepool.render.tables.audit import MARKS
+    from truepool.render.tables.grid import print_block, print_steps
     from truepool.render.verdict import sentence
 
     _print_step(console, 4, "Audit the plain mean on the same cases")

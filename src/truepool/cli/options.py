@@ -13,7 +13,7 @@ from truepool.cli import config as config_file
 
 if TYPE_CHECKING:
     from truepool.data.costs import Costs
-    from truepool.data.panel import Panel, PendingCases
+    from truepool.data.panel import Panel
     from truepool.data.tables import TableFormat, TableSummary
     from truepool.data.tables.panel_stream import PanelStream
     from truepool.pools import Pool
@@ -544,15 +544,8 @@ def read_panel(
     note(summary)
     NOTES.extend(_uses(panel, table_format))
     if panel.pending is not None and pending is not None:
-        note_pending(_count_pending(panel.pending, table_format), pending)
+        note_pending(len(panel.unsplit().pending or ()), pending)
     return panel
-
-
-def _count_pending(pending: "PendingCases", table_format: "TableFormat") -> int:
-    """How many cases are pending, however many intervals they are split into."""
-    if table_format.unit == "case" or pending.ids is None:
-        return len(pending)
-    return len(set(pending.ids.tolist()))
 
 
 def note_faults(panel: "Panel") -> None:

@@ -75,7 +75,7 @@ def pool(
         outcome_labels = {"outcome_labels": panel.labels.to_dict(counts)}
         write_json(json_file, summary | outcome_labels)
     if not quiet and STDOUT not in (json_file, output):
-        print_line(sentence(panel.labels, counts, table_format.unit))
+        print_line(sentence(panel.labels, counts))
         _show(explanation, summary, panel.labels)
 
 

@@ -155,10 +155,11 @@ def tabulate(
         for name, p in pooled.items()
     ]
     together = None if panel.groups is None else panel.groups[cases]
+    split = None if panel.questions is None else panel.questions[cases]
     losses = np.stack(columns, axis=1)
     stakes = cost.costs.stakes(outcomes, panel.classes)
     tested = TestedCases(
-        pooled, decisions, paid, losses, outcomes, test_weights, together,
+        pooled, decisions, paid, losses, outcomes, test_weights, together, split,
         stakes if ranking.name == "cost" else None,
     )  # fmt: skip
     settings: Any = {
@@ -177,8 +178,8 @@ def tabulate(
         ranking_loss.costs,
         ranking_loss.threshold,
         level,
-        len(panel),
-        len(cases),
+        panel.size,
+        len(panel.one_row_each(cases)),
         panel.agents,
         panel.classes,
         skipped,

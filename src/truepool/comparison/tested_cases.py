@@ -9,6 +9,7 @@ import numpy as np
 
 from truepool.comparison.values import Estimate, GroupComparison, Row
 from truepool.core.arrays import Array, FloatArray, IntArray, case_mean, to_classes
+from truepool.data.panel import last_rows
 from truepool.measures.groups import describe_shortage
 from truepool.measures.inference import (
     Resamples,
@@ -38,7 +39,9 @@ class TestedCases:
     weights: FloatArray | None
     groups: Array | None
     """What cases have in common, so that they are not independent."""
-    stakes: FloatArray | None
+    questions: Array | None = None
+    """The case that each row belongs to, where cases are split into rows."""
+    stakes: FloatArray | None = None
     """What a decision can change in each case (T,), if the losses are costs."""
 
     @cached_property
@@ -76,8 +79,16 @@ class TestedCases:
             self.outcomes[cases],
             None if self.weights is None else self.weights[cases],
             None if self.groups is None else self.groups[cases],
+            None if self.questions is None else self.questions[cases],
             None if self.stakes is None else self.stakes[cases],
         )
+
+    @property
+    def case_outcomes(self) -> IntArray:
+        """Outcome of each case, however many rows it is split into."""
+        if self.questions is None:
+            return self.outcomes
+        return self.outcomes[last_rows(self.questions)]
 
     def rows(
         self,
@@ -137,7 +148,7 @@ def compare_groups(
 ) -> tuple[GroupComparison, ...]:
     """Compare the pools within each group, p-values adjusted for all of them."""
     parts = {name: tested.take(cases) for name, cases in groups}
-    shortages = {name: describe_shortage(p.outcomes) for name, p in parts.items()}
+    shortages = {name: describe_shortage(p.case_outcomes) for name, p in parts.items()}
     judged = [name for name, shortage in shortages.items() if shortage is None]
     raw = [parts[name].p_values() for name in judged]
     p_values = adjust(np.array(raw)) if raw else ()
@@ -145,8 +156,8 @@ def compare_groups(
     return tuple(
         GroupComparison(
             name,
-            len(part.outcomes),
-            int((part.outcomes > 0).sum()),
+            len(part.case_outcomes),
+            int((part.case_outcomes > 0).sum()),
             shortages[name],
             part.rows(*adjusted[name], **settings) if name in adjusted else (),
         )

@@ -41,6 +41,9 @@ from truepool.data.reports import column_names
 from truepool.data.row_names import case_name
 from truepool.data.sparse import SparseReports, prefers_sparse
 
+SPLIT = ("ids", "times", "weights", "groups", "propensity", "questions")
+"""What a panel may know of each row, beside its reports and its outcome."""
+
 
 @dataclass(frozen=True, eq=False)
 class PendingCases:
@@ -66,6 +69,16 @@ class PendingCases:
     def values(self) -> FloatArray:
         """Reports as coordinates, (P, N, C)."""
         return self.reports if self.reports.ndim == 3 else self.reports[:, :, None]
+
+    def take(self, cases: IntArray) -> "PendingCases":
+        """Return some of the cases."""
+        return PendingCases(
+            take_cases(self.given, cases),
+            None if self.ids is None else self.ids[cases],
+            None if self.times is None else self.times[cases],
+            self.position[cases],
+            self.columns.take(cases),
+        )
 
     def __len__(self) -> int:
         """Return the number of cases, P."""
@@ -105,6 +118,9 @@ class Panel:
     propensity : array-like (T,), optional
         Chance, in (0, 1], that the outcome of the case became known. Each case then
         counts for all those like it, by its weight over its propensity.
+    questions : array-like (T,), optional
+        Where a case is split into several rows, as its life is by updates: which case
+        each row belongs to. Counts are then of cases, and each case is a group.
     allow_empty_cases : bool
         Accept cases without any report; only `truepool.replay` can skip them.
     copy : bool
@@ -132,6 +148,7 @@ class Panel:
     weights: FloatArray | None
     groups: Array | None
     propensity: FloatArray | None
+    questions: Array | None
     silent: int
     labels: Labels
     pending: PendingCases | None
@@ -149,6 +166,7 @@ class Panel:
         weights: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         propensity: ArrayLike | None = None,
+        questions: ArrayLike | None = None,
         allow_empty_cases: bool = False,
         copy: bool = True,
     ) -> None:
@@ -181,7 +199,8 @@ class Panel:
         self._set(
             columns=CaseColumns(columns, T, copy=copy),
             weights=check_weights(weights, T, labels),
-            groups=check_groups(groups, T, labels),
+            groups=check_groups(questions if groups is None else groups, T, labels),
+            questions=check_groups(questions, T, labels),
             propensity=check_propensity(propensity, T, labels),
             given=squeeze(values),
             outcomes=own_memory(numbers, outcomes) if copy else numbers,
@@ -263,8 +282,44 @@ class Panel:
         return 2 if C == 1 else C
 
     @property
+    def size(self) -> int:
+        """Number of cases, however many rows they are split into."""
+        return len(self.one_row_each())
+
+    def one_row_each(self, rows: IntArray | None = None) -> IntArray:
+        """Return one row of each case among these rows, or among all: its last one."""
+        rows = np.arange(len(self)) if rows is None else rows
+        if self.questions is None:
+            return rows
+        return rows[last_rows(self.questions[rows])]
+
+    def unsplit(self) -> Self:
+        """Return the panel with one row per case: of those it is split into, the last.
+
+        >>> split = Panel([[0.2, 0.3], [0.6, 0.7], [0.1, 0.2]], [1, 1, 0],
+        ...               questions=["a", "a", "b"])
+        >>> split.size, split.counts, split.unsplit().reports.tolist()
+        (2, (1, 1), [[0.6, 0.7], [0.1, 0.2]])
+        """
+        if self.questions is None or self.groups is None:
+            return self
+        alone = np.array_equal(self.groups, self.questions)
+        pending = self.pending
+        if pending is not None and pending.ids is not None:
+            pending = pending.take(last_rows(pending.ids))
+        return self.take(self.one_row_each())._replace(
+            questions=None,
+            weights=None,
+            pending=pending,
+            **({"groups": None} if alone else {}),
+        )
+
+    @property
     def counts(self) -> tuple[int, ...]:
         """How many cases each class has, in the order of `labels`."""
+        if self.questions is not None:
+            outcomes = self.outcomes[self.one_row_each()]
+            return tuple(np.bincount(outcomes, minlength=self.classes).tolist())
         if self.classes == 2:  # a bincount would be felt in a million cases
             positive = int(np.count_nonzero(self.outcomes))
             return (len(self) - positive, positive)
@@ -318,7 +373,7 @@ class Panel:
             pending=None,
             **{
                 name: vars(self)[name][cases]
-                for name in ("ids", "times", "weights", "groups", "propensity")
+                for name in SPLIT
                 if vars(self)[name] is not None
             },
         )
@@ -451,9 +506,19 @@ class Panel:
         labels = "" if positive is None else f" (positive: {positive!r})"
         percent = f"{self.missing:.1%}".replace("%", " %")
         return (
-            f"Panel({len(self):,} cases, {len(self.agents)} agents ({shown}), "
+            f"Panel({self.size:,} cases, {len(self.agents)} agents ({shown}), "
             f"{self.classes} classes{labels}, {percent} missing)"
         )
+
+
+def last_rows(names: Array) -> IntArray:
+    """Return the place of the last row with each name, in order.
+
+    >>> last_rows(np.array(["a", "a", "b", "a"]))
+    array([2, 3])
+    """
+    places = {name: t for t, name in enumerate(names.tolist())}
+    return np.array(sorted(places.values()), dtype=np.int64)
 
 
 def check_times(times: Array | None) -> Array | None:

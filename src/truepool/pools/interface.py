@@ -151,7 +151,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """Learn from a checked panel."""
         if not self.scales:
             self._check_cells(panel)
-        training = Training(len(panel), panel.counts, panel.missing)
+        training = Training(panel.size, panel.counts, panel.missing)
         self._check_settings(panel.classes)
         self._check_costs(panel)
         self._describe(panel.agents, panel.labels, training)

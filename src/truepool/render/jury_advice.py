@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from truepool.core.formatting import percent, pluralize
 from truepool.juries import Jury
-from truepool.render.tables.jury import bound
+from truepool.measures.automation import Certificate
+from truepool.render.numbers import amount
 
 MAX_NAMED = 5
 """Judges that are named in a sentence; more are counted."""
@@ -36,6 +37,14 @@ def headline(jury: Jury) -> str:
     return f"{which} may be decided without a person: {bound(found)}."
 
 
+def bound(found: Certificate) -> str:
+    """Return what is promised of items that are decided without a person."""
+    return (
+        f"at most {amount(100 * found.max_error)} % errors, with "
+        f"{amount(100 * found.confidence)} % confidence"
+    )
+
+
 def steps(jury: Jury) -> list[str]:
     """Say what to do, the most urgent first."""
     found = [
@@ -56,8 +65,8 @@ def _label(jury: Jury) -> Iterator[str]:
         yield f"Label {pluralize(more, 'more item')}, drawn at random."
     elif jury.plan is not None:
         yield (
-            f"Label the {pluralize(len(jury.plan.cases), 'item')} chosen below, and "
-            "give them back with their weights."
+            f"Label the {pluralize(len(jury.plan.cases), 'item')} chosen to be "
+            "labelled next, and give them back with their weights."
         )
     elif jury.certificate is not None and jury.certificate.labels_needed is not None:
         number = "about" if jury.certificate.outlook == "possible" else "at least"

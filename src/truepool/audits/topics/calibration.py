@@ -23,6 +23,7 @@ from truepool.audits.topic import Topic
 from truepool.audits.values import Calibration, Finding
 from truepool.comparison import Estimate
 from truepool.core.arrays import Array, FloatArray, IntArray
+from truepool.data.panel import last_rows
 from truepool.measures.calibration import cox
 from truepool.measures.groups import describe_shortage, enough_cases
 from truepool.measures.inference import independent_units
@@ -76,6 +77,7 @@ def _calibration(
         evidence.level,
         panel.case_weights(),
         panel.groups,
+        panel.questions,
     )
 
 
@@ -92,10 +94,12 @@ def calibration(
     level: float,
     weights: FloatArray | None = None,
     groups: Array | None = None,
+    questions: Array | None = None,
 ) -> Calibration:
     """Compare probabilities (T, C) with outcomes (T,); NaN where there is no report.
 
-    With K classes: the probability of the likeliest class, and whether it happened.
+    Rows of one of the ``questions`` (T,) are one case. With K classes: the probability
+    of the likeliest class, and whether it happened.
     """
     known = ~np.isnan(reports[:, 0])
     p, y = _likeliest(reports[known], outcomes[known])
@@ -105,22 +109,28 @@ def calibration(
         max(0.0, ece(p, y, debias=True, sample_weight=w)) if len(p) else float("nan"),
         smooth_ece(p, y, sample_weight=w) if len(p) else float("nan"),
     )
-    if not enough_cases(y):
-        few = describe_shortage(y) or ""
-        return Calibration(who, len(p), *errors, None, None, None, None, few)
+    q = np.arange(len(p)) if questions is None else questions[known].astype(str)
+    each = last_rows(q)
+    if not enough_cases(y[each]):
+        few = describe_shortage(y[each]) or ""
+        return Calibration(who, len(each), *errors, None, None, None, None, few)
     fit = cox(p, y, w, g)
-    no_slope = missing_slope(p, y, fit.slope)
+    shares = None
+    if questions is not None:
+        _, row, rows = np.unique(q, return_inverse=True, return_counts=True)
+        shares = 1 / rows[row]
+    no_slope = missing_slope(p, y, fit.slope, shares)
     z = standard_errors(level)
     bias = independent_units((p - y)[:, None], w, g)[:, 0]
     error = bias.std(ddof=1) / np.sqrt(len(bias))
     return Calibration(
         who,
-        len(p),
+        len(each),
         *errors,
         _interval(float(bias.mean()), z * float(error)),
         None if no_slope else _interval(fit.slope, z * fit.slope_error),
         float(chdtrc(fit.degrees_of_freedom, max(fit.likelihood_ratio, 0.0))),
-        reliability(p, y, level, w),
+        reliability(p, y, level, w, questions=q),
         no_slope,
     )
 
@@ -234,7 +244,7 @@ def _share_since(evidence: Evidence, agent: int, causes: Sequence[Finding]) -> f
     All of it where a cause has no date, or too few cases came before it.
     """
     panel = evidence.panel
-    early = panel.order[: min(cause.since or 0 for cause in causes)]
+    early = evidence.before(min(cause.since or 0 for cause in causes))
     who = panel.agents[agent]
     before = _calibration(evidence, who, panel.values[early, agent], early)
     return share_gone(evidence.compute(calibrations)[agent], before)

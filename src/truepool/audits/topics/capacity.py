@@ -88,4 +88,4 @@ def _advice(found: AtCapacity) -> str:
     )
 
 
-topic = Topic("capacity", check, few_cases=True)
+topic = Topic("capacity", check, few_cases=True, unsplit=True)

@@ -95,4 +95,4 @@ def _interval(evidence: Evidence, found: float, cases: float) -> Estimate:
     return Estimate(found, float(low), float(high))
 
 
-topic = Topic("copies", check, few_cases=True)
+topic = Topic("copies", check, few_cases=True, unsplit=True)

@@ -167,7 +167,8 @@ def _discrimination(evidence: Evidence, agent: int) -> Estimate:
         outcomes,
         sample_weight=None if counted is None else counted[known],
     )
-    return auc_interval(area, outcomes, evidence.level)
+    each = panel.one_row_each(np.flatnonzero(known))
+    return auc_interval(area, panel.outcomes[each], evidence.level)
 
 
 topic = Topic("harm", check)

@@ -322,4 +322,4 @@ def _pool(
     )
 
 
-topic = Topic("drift", check, timed=True)
+topic = Topic("drift", check, timed=True, unsplit=True)

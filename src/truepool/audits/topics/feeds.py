@@ -134,6 +134,7 @@ def dead_feeds(panel: Panel) -> list[DeadFeed]:
     """
     if panel.sparse is not None:  # thousands of agents who report now and then
         return []
+    panel = panel.unsplit()
     line = timeline(panel)
     suspects = [i for i in range(len(panel.agents)) if _ends_in_run(line.values[:, i])]
     if not suspects or _sorted_by(panel) is not None:
@@ -369,4 +370,4 @@ def _sorted_by(panel: Panel) -> str | None:
     return None
 
 
-topic = Topic("feeds", check, few_cases=True)
+topic = Topic("feeds", check, few_cases=True, unsplit=True)

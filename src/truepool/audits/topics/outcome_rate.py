@@ -45,4 +45,4 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     )
 
 
-topic = Topic("outcome rate", check, timed=True)
+topic = Topic("outcome rate", check, timed=True, unsplit=True)

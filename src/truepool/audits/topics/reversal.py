@@ -252,4 +252,4 @@ def _saving(evidence: Evidence, agent: str) -> Estimate | None:
     return evidence.saving(evidence.cost - evidence.cost_of(reversed_panel))
 
 
-topic = Topic("reversed reports", check)
+topic = Topic("reversed reports", check, unsplit=True)

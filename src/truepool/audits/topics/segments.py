@@ -41,14 +41,17 @@ def calibrate(part: Evidence) -> Calibration:
         part.level,
         panel.case_weights(),
         panel.groups,
+        panel.questions,
     )
 
 
 def _segment(name: str, part: Evidence) -> Segment:
-    outcomes = part.outcomes
+    outcomes = part.panel.outcomes[part.panel.one_row_each(part.cases)]
     counts = (name, len(outcomes), int((outcomes > 0).sum()))
     if part.shortage:
-        return Segment(*counts, part.shortage, weighted_share=part.weighted_share)
+        return Segment(
+            *counts, part.shortage, weighted_share=part.unsplit.weighted_share
+        )
     found = calibrate(part)
     return Segment(
         *counts,
@@ -57,7 +60,7 @@ def _segment(name: str, part: Evidence) -> Segment:
         part.recall(part.decisions),
         found.bias,
         found.slope,
-        part.weighted_share,
+        part.unsplit.weighted_share,
     )
 
 

@@ -86,4 +86,4 @@ def _recall(evidence: Evidence, known: BoolArray, no: float, yes: float) -> str:
     )
 
 
-topic = Topic("selective labels", check, few_cases=True)
+topic = Topic("selective labels", check, few_cases=True, unsplit=True)

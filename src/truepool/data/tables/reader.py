@@ -257,7 +257,8 @@ def _settled(
         times=settled.times,
         columns=settled.keep(written.columns),
         weights=settled.column(written.weight) if weighted is None else weighted,
-        groups=settled.ids if groups is None and weighted is not None else groups,
+        groups=groups,
+        questions=None if weighted is None else settled.ids,
         propensity=settled.column(written.propensity),
         allow_empty_cases=allow_empty_cases,
     )

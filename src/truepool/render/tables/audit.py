@@ -17,7 +17,7 @@ from truepool.render.numbers import (
     percent,
 )
 from truepool.render.tables.evidence import grids
-from truepool.render.tables.grid import plain
+from truepool.render.tables.grid import plain, print_block, print_steps
 from truepool.render.verdict import (
     changes,
     describe_errors,
@@ -143,18 +143,3 @@ def omissions(audit: Audit) -> Iterator[str]:
     for why, what in withheld(audit).items():
         yield f"Skipped: {what}. {why[:1].upper()}{why[1:]}."
     yield from audit.sampled
-
-
-def print_steps(console: Console, steps: list[str]) -> None:
-    """Print what to do, one numbered step after another."""
-    console.print("What to do:", style="bold", highlight=False)
-    for place, step in enumerate(steps, start=1):
-        print_block(console, Text(step), Text(f"{place:>2}. "))
-
-
-def print_block(console: Console, text: Text, mark: Text) -> None:
-    """Print text as a block, to the right of its mark."""
-    for line in text.wrap(console, max(console.width - len(mark), 1)):
-        line.rstrip()
-        console.print(mark + line, highlight=False)
-        mark = Text(" " * len(mark))

@@ -90,3 +90,18 @@ def plain(text: str) -> str:
     a\|b \<i> [c]\(d)
     """
     return re.sub(r"[|<]|(?<=\])\(", r"\\\g<0>", text)
+
+
+def print_steps(console: Console, steps: list[str]) -> None:
+    """Print what to do, one numbered step after another."""
+    console.print("What to do:", style="bold", highlight=False)
+    for place, step in enumerate(steps, start=1):
+        print_block(console, Text(step), Text(f"{place:>2}. "))
+
+
+def print_block(console: Console, text: Text, mark: Text) -> None:
+    """Print text as a block, to the right of its mark."""
+    for line in text.wrap(console, max(console.width - len(mark), 1)):
+        line.rstrip()
+        console.print(mark + line, highlight=False)
+        mark = Text(" " * len(mark))

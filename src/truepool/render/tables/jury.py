@@ -14,6 +14,7 @@ from truepool.measures.automation import Certificate
 from truepool.measures.groups import FEWEST_CASES, FEWEST_OF_A_CLASS
 from truepool.measures.inference import Rate
 from truepool.render import labels
+from truepool.render.jury_advice import bound, headline, steps
 from truepool.render.numbers import (
     amount,
     equation,
@@ -21,13 +22,15 @@ from truepool.render.numbers import (
     number,
     percent,
 )
-from truepool.render.tables.grid import Grid, plain
+from truepool.render.tables.grid import Grid, plain, print_steps
 
 
 def show(jury: Jury, console: Console) -> None:
-    """Print what was found, then the tables behind it."""
+    """Print what to do, then what was found and the tables behind it."""
     write = partial(console.print, highlight=False, markup=False)
-    write(heading(jury), style="bold")
+    write(headline(jury), style="bold")
+    print_steps(console, steps(jury))
+    write(f"\n{heading(jury)}", style="bold")
     for line in sentences(jury):
         write(f"- {line}")
     console.print()
@@ -38,7 +41,9 @@ def show(jury: Jury, console: Console) -> None:
 
 def markdown(jury: Jury) -> str:
     """Return the same as a Markdown page."""
-    lines = [f"# {plain(heading(jury))}", ""]
+    lines = [f"# {plain(headline(jury))}", "", "**What to do:**", ""]
+    lines += [f"{place}. {plain(s)}" for place, s in enumerate(steps(jury), start=1)]
+    lines += ["", f"**{plain(heading(jury))}**", ""]
     lines += [f"- {plain(line)}" for line in sentences(jury)]
     for grid in grids(jury):
         lines += ["", grid.to_markdown()]
@@ -126,14 +131,6 @@ def share(rate: Rate) -> str:
     """Return a share with its interval, in percent."""
     low, high = (number(100 * end, 10.0) for end in (rate.low, rate.high))
     return f"{percent(rate.estimate)} [{low}, {high}]"
-
-
-def bound(found: Certificate) -> str:
-    """Return what is promised of items that are decided without a person."""
-    return (
-        f"at most {amount(100 * found.max_error)} % errors, with "
-        f"{amount(100 * found.confidence)} % confidence"
-    )
 
 
 def automation(jury: Jury) -> Iterator[str]:

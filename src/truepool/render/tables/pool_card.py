@@ -14,12 +14,11 @@ from truepool.render.tables.weights import SHOWN, explanation_grids
 def grids(card: Card) -> tuple[Grid, ...]:
     """Lay out what a pool is and, where it has them, its weights."""
     explanation = card.explanation
-    unit = "case" if card.table is None else card.table.unit
     rows = [
         ("pool", card.pool),
         ("agents", _agents(card.agents)),
         ("costs", _costs(card)),
-        (f"training {unit}s", f"{card.training.cases:,}"),
+        ("training cases", f"{card.training.cases:,}"),
         ("missing reports", percent(card.training.missing)),
         ("truepool", card.library),
     ]
@@ -31,7 +30,7 @@ def grids(card: Card) -> tuple[Grid, ...]:
         rows.insert(1, ("chosen", explanation.name))
     given = ((n, v) for n, v in card.settings.items() if v is not None)
     rows += [(f"setting {name}", str(value)) for name, value in given]
-    notes = [sentence(card.labels, card.training.counts, unit)]
+    notes = [sentence(card.labels, card.training.counts)]
     if explanation.why is not None:
         notes.append(f"Why: {explanation.why}.")
     title = f"Pool: {card.pool}"
