@@ -15,6 +15,7 @@ from panels import random_panel
 from pyarrow import parquet
 
 import truepool as tp
+from truepool.cli import screen
 from truepool.data.tables import part_reader, row_sample
 
 PANEL = random_panel(1, cases=240, silent=0.1)
@@ -257,6 +258,25 @@ def test_a_replay_out_of_order_is_refused(place, truepool, small_memory):
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "row 81 has 158 in column 'id', after 159. Sort the data set by" in err
     assert err.endswith(f"(in row group 0 of {path})\n")
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_reading_a_sample_shows_its_progress_unless_quiet(
+    place, truepool, small_memory, monkeypatch, quiet
+):
+    terminal = screen.Screen(force_terminal=True, record=True, width=200, stderr=True)
+    console = screen.console
+    monkeypatch.setattr(
+        screen,
+        "console",
+        lambda stderr=False: terminal if stderr else console(),
+    )
+    monkeypatch.setattr(screen, "PATIENCE", 0.0)
+    words = ("compare", "set", "--pool", "mean,vcg", *(["--quiet"] * quiet))
+    assert truepool(*words)[0] == 0
+    shown = terminal.export_text()
+    for text in ("Reading", "rows/s", "a sample of 100", "Comparing pools"):
+        assert (text in shown) != quiet
 
 
 def test_an_audit_takes_its_sample_by_its_seed(place, truepool, small_memory):

@@ -304,7 +304,7 @@ def test_progress_is_shown_after_two_seconds_and_never_when_quiet(monkeypatch):
     monkeypatch.setattr(screen, "monotonic", lambda: next(clock))
     terminal = screen.Screen(force_terminal=True, record=True, width=200, stderr=True)
     monkeypatch.setattr(screen, "console", lambda stderr: terminal)
-    with screen.row_progress("Scoring", 400, "writing out", quiet=False) as step:
+    with screen.row_progress("Scoring", 400, "writing out") as step:
         step(100)
         assert not terminal.export_text(clear=False)
         step(100)
@@ -313,8 +313,14 @@ def test_progress_is_shown_after_two_seconds_and_never_when_quiet(monkeypatch):
     assert " 50%" in shown
     assert "50 rows/s, " in shown
     assert "MiB of memory, writing out" in shown
-    with screen.row_progress("Scoring", 400, "writing out", quiet=True) as step:
+    with (
+        screen.no_progress(True),
+        screen.row_progress("Scoring", 400, "writing out") as step,
+        screen.progress_bar("Comparing") as count,
+        screen.clock("Fitting", "vcg"),
+    ):
         step(200)
+        count("vcg", 1, 2)
     assert not terminal.export_text()
 
 

@@ -51,7 +51,7 @@ def fit(
     check_files([table], [output, json_file])
     where = make_engine(engine, address)
     checkpoint = Checkpoint(output)
-    if not _fit_stream(rule, table, table_format, where, checkpoint, quiet=quiet):
+    if not _fit_stream(rule, table, table_format, where, checkpoint):
         seed = vars(rule).get("seed", 0)
         panel = options.read_panel(table, table_format, seed=seed)
         with clock("Fitting", rule.name):
@@ -73,8 +73,6 @@ def _fit_stream(
     table_format: "TableFormat",
     engine: "Engine",
     checkpoint: "Checkpoint",
-    *,
-    quiet: bool,
 ) -> bool:
     """Fit a pool on a data set larger than memory, if it can learn batch by batch."""
     from truepool.cli.engines import opened
@@ -93,7 +91,7 @@ def _fit_stream(
         return _refuse(engine, f"the pool {rule.name!r}")
     with (
         opened(engine),
-        row_progress("Fitting", dataset.rows, rule.name, quiet=quiet) as progress,
+        row_progress("Fitting", dataset.rows, rule.name) as progress,
     ):
         panels = open_panels(dataset, table_format, progress, engine, checkpoint)
         agents = len(panels.agents)

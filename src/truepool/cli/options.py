@@ -469,6 +469,8 @@ def with_table(verb: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(verb)
     def command(**given: Any) -> None:
+        from truepool.cli.screen import no_progress
+
         del given[CONFIG.name]
         values = {
             name: parse(**{option: given.pop(option) for option in options})
@@ -477,7 +479,8 @@ def with_table(verb: Callable[..., None]) -> Callable[..., None]:
         _add_columns(values, given.get("by"))
         NOTES.clear()
         try:
-            verb(**given, **values)
+            with no_progress(given["quiet"]):
+                verb(**given, **values)
         except SystemExit:
             _print_notes(quiet=given["quiet"])
             raise
@@ -582,6 +585,7 @@ def _rows(
     table: Path, table_format: "TableFormat", seed: int
 ) -> "tuple[Any, TableFormat]":
     """Return a table and how it is written; of too many rows, a sample of them."""
+    from truepool.cli.screen import row_progress
     from truepool.core.errors import SourceError
     from truepool.data.tables.dataset import open_dataset
     from truepool.data.tables.files import is_dataset, is_parquet
@@ -604,7 +608,9 @@ def _rows(
         f"Read a uniform sample of {MOST_ROWS:,} of the {dataset.rows:,} rows (seed "
         f"{seed})."
     )
-    return read_sample(dataset, MOST_ROWS, seed), written
+    what = f"a sample of {MOST_ROWS:,}"
+    with row_progress("Reading", dataset.rows, what) as progress:
+        return read_sample(dataset, MOST_ROWS, seed, progress), written
 
 
 def sample_stream(panels: "PanelStream") -> "Panel | None":

@@ -97,7 +97,7 @@ def replay(
     if isinstance(cases, Panel):
         replays, figure = _replay_panel([*chosen], cases, minimised, how)
     else:
-        replays, figure = _replay_dataset([*chosen.values()], cases, how, quiet=quiet)
+        replays, figure = _replay_dataset([*chosen.values()], cases, how)
     rows = [tables.to_dict(each) for each in replays]
     with together():
         if plot is not None and figure is not None:
@@ -182,8 +182,6 @@ def _replay_dataset(
     learners: "Sequence[Learner]",
     panels: "PanelStream",
     how: Replaying,
-    *,
-    quiet: bool,
 ) -> "tuple[list[ReplaySummary], Figure | None]":
     """Replay a data set larger than memory, batch by batch, with all learners."""
     from truepool.cli.screen import row_progress
@@ -192,7 +190,7 @@ def _replay_dataset(
     from truepool.render import figures
 
     what = ", ".join(learner.name for learner in learners)
-    with row_progress("Replaying", panels.dataset.rows, what, quiet=quiet) as progress:
+    with row_progress("Replaying", panels.dataset.rows, what) as progress:
         panels.progress = progress
         found = replay_dataset(learners, panels, **how._asdict())
     options.note_stream(panels)

@@ -131,7 +131,6 @@ def score(
             usual_id,
             where,
             doubtful=doubtful,
-            quiet=quiet,
         )
         options.NOTES += _doubts(tally, pool)
         if not quiet:
@@ -151,7 +150,7 @@ def score(
         open_writer(
             target, json_lines=lines, spreadsheet_safe=spreadsheet_safe
         ) as write,
-        row_progress("Scoring", rows, f"writing {place}", quiet=quiet) as progress,
+        row_progress("Scoring", rows, f"writing {place}") as progress,
     ):
         for batch in check_unit(table()) if doubtful else table():
             columns, counts = scorer.score(batch)
@@ -197,7 +196,6 @@ def _score_parts(
     engine: "Engine",
     *,
     doubtful: bool,
-    quiet: bool,
 ) -> "tuple[Tally, int]":
     """Score a data set into a folder, and count the parts that were done before."""
     from truepool.cli.engines import opened
@@ -218,7 +216,7 @@ def _score_parts(
     what = f"writing {len(dataset.parts):,} parts to {folder}"
     with (
         opened(engine),
-        row_progress("Scoring", dataset.rows, what, quiet=quiet) as progress,
+        row_progress("Scoring", dataset.rows, what) as progress,
     ):
         return score_parts(how, dataset, folder, made_by(file, how), progress, engine)
 

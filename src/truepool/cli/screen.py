@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from time import monotonic
 
@@ -25,6 +26,7 @@ WIDTH = 120
 """Width of tables where standard output is not a terminal."""
 PATIENCE = 2.0
 """Seconds before the progress of reading a data set is shown."""
+_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
 class Screen(Console):
@@ -53,6 +55,16 @@ def console(*, stderr: bool = False) -> Console:
 def print_line(sentence: str) -> None:
     """Print a sentence on one line."""
     console().print(sentence, soft_wrap=True)
+
+
+@contextmanager
+def no_progress(quiet: bool) -> Iterator[None]:
+    """Show no progress inside, if so told (``--quiet``)."""
+    before = _quiet.set(quiet)
+    try:
+        yield
+    finally:
+        _quiet.reset(before)
 
 
 @contextmanager
@@ -85,7 +97,7 @@ def progress_bar(
 
 @contextmanager
 def row_progress(
-    title: str, total: int | None, what: str, *, quiet: bool
+    title: str, total: int | None, what: str
 ) -> Iterator[Callable[[int], None]]:
     """Show rows per second, time left, memory and ``what`` will be written.
 
@@ -93,7 +105,6 @@ def row_progress(
     where nobody knows. The function that is lent is called with the rows just read.
     """
     bar = _bar([TaskProgressColumn(), TimeRemainingColumn()])
-    bar.disable = bar.disable or quiet
     task = bar.add_task(title, total=total, name=what)
     start, done = monotonic(), 0
 
@@ -132,6 +143,6 @@ def _bar(columns: list[ProgressColumn]) -> Progress:
         TextColumn("{task.fields[name]}", markup=False),
         console=errors,
         transient=True,
-        disable=not errors.is_terminal,
+        disable=_quiet.get() or not errors.is_terminal,
         speed_estimate_period=600.0,
     )

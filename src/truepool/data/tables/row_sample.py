@@ -5,6 +5,8 @@ with the smallest are the sample: every set of so many rows is equally likely, a
 the rows are divided into parts, row groups and batches changes nothing.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -44,7 +46,12 @@ def sample_rows(total: int, most: int, seed: int) -> IntArray:
     return np.sort(places)
 
 
-def read_sample(dataset: Dataset, most: int = MOST_ROWS, seed: int = 0) -> pa.Table:
+def read_sample(
+    dataset: Dataset,
+    most: int = MOST_ROWS,
+    seed: int = 0,
+    progress: Callable[[int], None] = lambda rows: None,
+) -> pa.Table:
     """Read a sample of the rows with all columns; all rows if there are no more."""
     return read_rows(dataset, sample_rows(dataset.rows, most, seed))
 
@@ -79,6 +86,7 @@ def read_rows(dataset: Dataset, places: IntArray) -> pa.Table:
         chosen = places[first:last] - batch.start
         rows = batch.rows
         taken.append(rows if len(chosen) == len(rows) else rows.take(pa.array(chosen)))
+        progress(len(rows))
     tables = [pa.Table.from_batches([rows]) for rows in taken]
     # A part in which an agent never reports may have the type null.
     whole = pa.concat_tables(tables, promote_options="default")
