@@ -53,7 +53,7 @@ def read_sample(
     progress: Callable[[int], None] = lambda rows: None,
 ) -> pa.Table:
     """Read a sample of the rows with all columns; all rows if there are no more."""
-    return read_rows(dataset, sample_rows(dataset.rows, most, seed))
+    return read_rows(dataset, sample_rows(dataset.rows, most, seed), progress)
 
 
 def spaced_rows(total: int) -> IntArray:
@@ -71,7 +71,11 @@ def spaced_rows(total: int) -> IntArray:
     return np.concatenate([np.arange(BLOCK_ROWS) + start for start in starts])
 
 
-def read_rows(dataset: Dataset, places: IntArray) -> pa.Table:
+def read_rows(
+    dataset: Dataset,
+    places: IntArray,
+    progress: Callable[[int], None] = lambda rows: None,
+) -> pa.Table:
     """Read the rows at these places, in order, with all columns."""
 
     def wanted(first: int, end: int) -> bool:
