@@ -101,7 +101,7 @@ def test_x33_printed_regret_is_above_its_bound_and_does_not_flatten():
     )
     assert regret[-1] > 2 * np.sqrt(1000 * np.log(5)) > 80.2
     assert per_root == sorted(per_root)
-    assert per_case[-1] > per_case[0]
+    assert per_case == [0.074, 0.073, 0.081]
     assert regret[-1] > 20 * cell("tab:regret", ("R_T", 1000), "eta=sqrt(ln n/T)")
     sudden = [cell("tab:drift_regret", ("Sudden", T), "eta*") for T in (100, 500, 1000)]
     assert sudden[1] < sudden[0] < sudden[2]
@@ -184,8 +184,9 @@ def test_x42_less_than_one_per_cent_is_points_and_not_relative():
 
 
 def test_x43_errors_at_half_the_removals_are_not_below_0_0013():
-    errors = [cell("tab:approx_vcg", at, "FN error") for at in ((5, 2), (10, 5))]
-    assert errors == [0.0022, 0.0028]
+    halves = ((5, 2), (10, 5), (20, 10))
+    errors = [cell("tab:approx_vcg", at, "FN error") for at in halves]
+    assert errors == [0.0022, 0.0028, 0.0012]
     saved = {
         at: cell("tab:approx_vcg", (at[0], at[0]), "latency (ms)")
         / cell("tab:approx_vcg", at, "latency (ms)")
@@ -197,8 +198,10 @@ def test_x43_errors_at_half_the_removals_are_not_below_0_0013():
 # --- Speed ----------------------------------------------------------------------------
 
 
-def test_x44_vcg_at_five_agents_has_four_printed_times():
+def test_x44_vcg_at_five_agents_has_six_printed_times():
     times = [
+        0.10,  # apd:edge
+        0.35,  # apd:jetson_extended, on the Jetson
         cell("tab:latency", 5, "VCG"),
         cell("tab:latency_breakdown", ("Aggregation", "VCG"), "time (ms)"),
         cell("tab:overhead", 5, "VCG"),
@@ -250,4 +253,4 @@ def test_x45_the_jetson_is_not_within_twice_the_desktop_nor_the_gain_within_150(
         cell("tab:edge_summary", f"Jetson, {by}", "per-sample (ms)")
         for by in ("SSH", "gRPC")
     )
-    assert round(ssh / grpc) == 185
+    assert round(ssh / grpc) == 185  # 63 to 150 by the text, 10 to 50 in apd:edge

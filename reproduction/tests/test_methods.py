@@ -20,6 +20,11 @@ def test_they_are_the_methods_of_the_main_table():
     assert set(methods()) == keys
 
 
+def test_stacking_has_three_folds_as_in_the_paper():
+    for name in ("Stacking-LR", "Stacking-MLP"):
+        assert methods()[name].get_params()["cv"] == 3
+
+
 @pytest.mark.parametrize("threshold", [0.3, 0.5])
 def test_the_vote_decides_as_most_agents_do_at_the_threshold(threshold):
     panel = some_panel(0)

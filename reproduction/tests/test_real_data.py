@@ -34,6 +34,14 @@ def test_on_credit_card_two_votes_of_five_and_no_agent_alone_come_near_the_print
     assert np.mean(three) - vote > 2 * spread
 
 
+@needs("credit-card")
+@pytest.mark.data
+def test_two_of_the_30_features_of_credit_card_are_no_principal_components():
+    names = datasets.load("credit-card", rows=1000, seed=0).names
+    assert len(names) == 30  # sec:main_results calls all of them PCA features
+    assert {name for name in names if not name.startswith("V")} == {"Time", "Amount"}
+
+
 @needs("unsw-nb15")
 @pytest.mark.data
 def test_the_partition_at_hand_has_another_share_of_attacks_than_the_papers():

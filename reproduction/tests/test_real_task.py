@@ -34,6 +34,14 @@ def test_seeds_split_the_same_rows_anew(rows):
         assert len(np.unique(np.concatenate(parts))) == 400
 
 
+def test_seeds_leave_the_silos_as_they_are(rows):
+    one, other = (
+        prepare(rows, cell).train_agents(CHEAP).agents.silos for cell in (FIRST, SECOND)
+    )
+    for mine, yours in zip(one, other, strict=True):
+        np.testing.assert_array_equal(mine, yours)
+
+
 def test_what_is_missing_is_filled_by_rows_that_agents_learn_from(rows):
     here = prepare(rows, FIRST)
     median = np.nanmedian(rows.values[here.train_rows, 2])

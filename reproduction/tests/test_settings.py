@@ -1,5 +1,7 @@
 """What the paper fixes, what we chose, and what the library has as well."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 from scipy.stats import t
@@ -7,8 +9,10 @@ from scipy.stats import t
 from truepool.datasets import synthetic
 from truepool.datasets.nsl_kdd import FIFTH
 from truepool.datasets.synthetic import SKILLS
+from truepool.measures.scores import ece
 from truepool_paper import archive, canonical_game, real_task, settings, significance
 from truepool_paper import synthetic_task as synthetic_agents
+from truepool_paper.experiments.main_results import MainResults
 
 
 def test_the_skills_are_those_of_the_synthetic_data_set():
@@ -48,6 +52,11 @@ def test_three_comparisons_share_the_level_of_five_percent(p, verdict):
     found = {row["column"]: row["value"] for row in rows}
     assert found["p-value"] == pytest.approx(p)
     assert found["significant"] == verdict
+
+
+def test_calibration_errors_have_15_bins_and_ten_seeds():
+    assert signature(ece).parameters["bins"].default == 15
+    assert {cell.repeat for cell in MainResults().cells("full")} == set(range(10))
 
 
 def test_intervals_take_ten_thousand_resamples_and_stored_numbers_six_digits():

@@ -17,6 +17,10 @@ def test_claim_108_on_cicids_the_vote_loses_and_one_agent_does_not():
     assert above("tab:cicids2017", best, vote)
     assert above("tab:cicids2017", vcg, vote)
     assert printed_gap("tab:cicids2017", ("Brier", "F1-macro"), vote) > 0.06
+    # In print the vote is above VCG, and level with the best agent in accuracy.
+    assert printed_gap("tab:cicids2017", vote, vcg) == pytest.approx(0.018)
+    for name in ("Best Individual", "Majority Vote"):
+        assert cell("tab:cicids2017", name, "accuracy") == 0.995
     for pool in POOLS_OF_CICIDS:
         assert not above("tab:cicids2017", (pool, "F1-macro"), best)
 

@@ -168,13 +168,43 @@ def test_claim_077_the_printed_price_with_full_view_is_18():
     assert cell("tab:observability_basic", "VCG", "full") == 18.3
 
 
+def test_claim_077_in_the_table_that_is_cited_brier_has_the_lower_price_once():
+    at = "rho=0.5/n=10/PoA"
+    assert cell("tab:observability", ("VCG", "n"), at) == 0.122
+    assert cell("tab:observability", ("Brier", "all k"), at) == 0.115
+
+
 def test_claim_090_printed_prices_of_vcg_rise_where_less_is_seen():
     table = paper_tables()["tab:observability_basic"]
     full, partial, none = (table.numbers[("VCG",), view] for view in VIEWS)
     assert full.value < partial.value < none.least
 
 
-def test_claim_090_what_blindness_does_depends_on_the_beliefs():
+def test_claim_090_in_the_table_that_is_cited_prices_of_vcg_fall_where_less_is_seen():
+    label = "tab:observability"
+    for name in paper_tables()[label].columns:
+        if name.endswith("PoA"):
+            prices = [cell(label, ("VCG", k), name) for k in (0, "floor(n/2)", "n")]
+            assert prices[0] == 0
+            assert 0.03 <= max(p for p in prices if p is not None) <= 0.122
+
+
+@pytest.mark.filterwarnings("ignore::truepool.games.ClippedBeliefsWarning")
+@pytest.mark.parametrize(("offset", "blind"), [(0.0, 0.700), (0.36, 1.863)])
+def test_claim_090_blind_agents_cost_more_with_either_beliefs(offset, blind):
+    # By def:poa a price is a ratio of losses, and not of misses alone.
+    game = Game(5, 0.5, offset=offset, threshold=0.3, costs=Costs(fn=10, fp=1))
+    costs = []
+    for seed in range(10):
+        full, partial, none = (
+            game.solve("vcg", seed=seed, sees=sees) for sees in ("all", 2, "none")
+        )
+        assert none.cost >= partial.cost > full.cost
+        costs.append([full.cost, none.cost])
+    assert np.mean(costs, axis=0) == pytest.approx([0.675, blind], abs=0.001)
+
+
+def test_claim_090_what_blindness_does_to_misses_depends_on_the_beliefs():
     label = "tab:observability_basic"
     for one, place in ((label, "VCG FN"), (f"{label}@inferred", "VCG")):
         mean, error = gap(one, (place, "none"), (place, "full"))

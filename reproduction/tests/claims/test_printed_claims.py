@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from printed_cells import cell, column
+from printed_cells import cell, column, row
 
 from truepool.games import theory
 from truepool_paper.expected import paper_tables
@@ -44,6 +44,16 @@ def test_claim_053_the_tables_cited_for_the_conjecture_do_not_support_it():
     assert quantities == {"VCG PoA", "Brier PoA", "Externality PoA", "VCG time (s)"}
 
 
+def test_claim_070_two_printed_methods_miss_less_than_vcg():
+    less = {
+        (data, name): round(cell("tab:main_results", "VCG", f"{data}/FN") - missed, 3)
+        for data in ("NSL-KDD", "UNSW-NB15")
+        for name, missed in column("tab:main_results", f"{data}/FN").items()
+        if missed < cell("tab:main_results", "VCG", f"{data}/FN")
+    }
+    assert less == {("NSL-KDD", "Stacking-MLP"): 0.001, ("UNSW-NB15", "Best Individual"): 0.004}  # fmt: skip
+
+
 def test_claim_074_printed_misses_are_above_0_4_for_one_of_two_attacks():
     def missed(attack, name):
         return cell("tab:adversarial", (attack, 50), name)
@@ -68,6 +78,12 @@ def test_claim_084_printed_cuts_are_22_and_21_per_cent_and_none_for_a_slow_drift
         return round(100 * (1 - adaptive / static))
 
     assert [cut(kind) for kind in ("Sudden", "Recurring", "Gradual")] == [22, 21, -3]
+
+
+def test_claim_148_printed_vcg_is_above_brier_at_one_of_five_correlations():
+    rhos = paper_tables()["tab:corr_poa"].columns
+    vcg, brier = (row("tab:corr_poa", paid, rhos) for paid in ("VCG", "Brier"))
+    assert [rho for rho, v, b in zip(rhos, vcg, brier, strict=True) if v > b] == ["rho=0.2"]  # fmt: skip
 
 
 def test_claim_149_the_spread_called_large_is_a_twelfth_of_the_mean():
@@ -125,6 +141,7 @@ def test_claim_163_printed_reductions_are_as_the_text_says():
 
 def test_claim_166_fifty_rows_of_credit_card_hold_half_a_fraud():
     share = 492 / 50_000
+    assert round(100 * share, 2) == 0.98
     assert 50 * share == pytest.approx(0.5, abs=0.01)
     assert (1 - share) ** 50 == pytest.approx(0.61, abs=0.005)  # draws without a fraud
 
@@ -152,6 +169,27 @@ def test_claim_177_the_largest_printed_deviation_is_not_below_0_012():
     formula = column("tab:delta_vs_n", "delta theory")
     assert max(map(abs, measured.values())) == 0.012
     assert sum(abs(measured[n]) < abs(formula[n]) for n in measured) == 4  # of 6
+
+
+def test_claim_178_printed_biases_are_as_stated_and_no_truthful_rate_is_printed():
+    assert {who for who, _ in paper_tables()["tab:poa_n_rho"].keys} == {"equilibrium bias", "equilibrium FN"}  # fmt: skip
+    at_20 = cell("tab:poa_n_rho", ("equilibrium FN", 20), "rho=0.8")
+    assert at_20 == 0.102
+    # Those of tab:poa (n = 5, rho = 0.5) are FN over the price; sec:poa states Brier's.
+    for paid, truthful, times in (("Brier", 0.028, 3.6), ("VCG", 0.018, 5.7)):
+        played, price = (cell("tab:poa", paid, name) for name in ("equilibrium FN", "PoA"))  # fmt: skip
+        assert round(played / price, 3) == truthful
+        assert round(at_20 / truthful, 1) == times
+    for n, printed in ((2, -0.38), (20, -0.32)):
+        biases = row("tab:poa_n_rho", ("equilibrium bias", n), paper_tables()["tab:poa_n_rho"].columns)  # fmt: skip
+        assert round(np.mean(biases), 2) == printed
+
+
+def test_claim_179_printed_prices_of_vcg_go_up_to_26_and_above_100():
+    scaling = paper_tables()["tab:scaling"].columns
+    assert max(row("tab:scaling", "VCG PoA", scaling)) == 26.1
+    blind = paper_tables()["tab:observability_basic"].numbers[("VCG",), "none"]
+    assert blind.least == 100
 
 
 def test_claim_182_a_printed_price_of_0_is_not_that_of_equal_misses():
@@ -221,6 +259,20 @@ def test_claim_204_four_of_five_printed_models_are_within_twice_the_desktop():
     }
     assert ratios.pop("Random Forest") == pytest.approx(2.4)
     assert max(ratios.values()) < 1.5
+
+
+def test_claim_205_print_has_other_times_for_five_agents():
+    times = [
+        cell("tab:latency", 5, "VCG"),
+        cell("tab:overhead", 5, "VCG"),
+        cell("tab:latency_breakdown", ("Aggregation", "VCG"), "time (ms)"),
+    ]
+    assert times == [0.05, 0.19, 0.23]
+    assert 0.10 not in [*times, 0.35]  # and 0.35 on the Jetson (claim 211)
+
+
+def test_claim_206_71_samples_per_second_follow_from_the_printed_seconds():
+    assert round(500 / 7.09, 1) == 70.5
 
 
 def test_claims_082_091_printed_recalls_of_the_two_rarest_classes_are_zero():

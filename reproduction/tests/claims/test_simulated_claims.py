@@ -1,11 +1,13 @@
 """Claims that a small simulation or a closed form decides."""
 
 from itertools import combinations
+from math import isclose
 
 import numpy as np
 import pytest
 from dataset_requirements import needs
 from numpy.testing import assert_allclose
+from quoted_means import assert_quoted
 
 from truepool import Costs, Panel, credit, datasets, replay
 from truepool.agents import feature_silos
@@ -84,6 +86,15 @@ def test_claim_052_the_factor_is_no_intraclass_correlation():
     assert factor == pytest.approx(2 / 3)
 
 
+def test_claim_052_the_factor_agrees_with_a_coefficient_only_by_chance():
+    for n in range(2, 21):
+        for rho in np.append(np.arange(0.01, 1, 0.01), (n - 2) / (n - 1)):
+            if rho > 0:
+                factor = (n - 1) * rho / (1 + (n - 1) * rho)
+                assert factor < n * rho / (1 + (n - 1) * rho)
+                assert isclose(factor, rho) == isclose(rho, (n - 2) / (n - 1))
+
+
 def late_hedge_regret(T, delay, seed):
     """Regret to the best agent, linear loss; who is right changes faster than is known."""
     rng = np.random.default_rng(seed)
@@ -98,19 +109,23 @@ def late_hedge_regret(T, delay, seed):
 def test_claim_041_a_delay_of_the_root_of_t_costs_more_than_the_root_of_t():
     def over_root(T, delay):
         found = [late_hedge_regret(T, delay, seed) for seed in range(20)]
-        scale = np.sqrt(T)
-        return np.mean(found) / scale, np.std(found, ddof=1) / np.sqrt(20) / scale
+        return np.array(found) / np.sqrt(T)
+
+    def summary(found):
+        return found.mean(), found.std(ddof=1) / np.sqrt(20)
 
     # T^(1/4) is 2.2 times as large for 25 times as many cases.
-    (few, few_error), (many, many_error) = (
-        over_root(10**4, 100),
-        over_root(250_000, 500),
-    )
+    first, last = over_root(10**4, 100), over_root(250_000, 500)
+    (few, few_error), (many, many_error) = summary(first), summary(last)
+    assert_quoted(41, "3.6 ± 0.3", first)
+    assert_quoted(41, "8.2 ± 1.1", last)
     assert many - few > 3 * np.hypot(few_error, many_error)
     assert few - 2 * few_error > 2 * np.sqrt(np.log(2))  # above the bound of thm:regret
     assert many < 2 * np.sqrt(501 * np.log(2))  # and below the cited one
     # A delay that stays the same keeps the rate.
-    (few, few_error), (many, many_error) = over_root(10**4, 10), over_root(250_000, 10)
+    (few, few_error), (many, many_error) = (
+        summary(over_root(T, 10)) for T in (10**4, 250_000)
+    )
     assert abs(many - few) < 3 * np.hypot(few_error, many_error)
     assert max(few, many) < 2 * np.sqrt(11 * np.log(2))
 
@@ -213,13 +228,16 @@ def test_claims_008_084_in_fifty_drifts_of_ours_a_sudden_one_is_cut_clearly():
 
     def cut(kind):
         apart = [one[kind, "static"] - one[kind, "adaptive"] for one in missed]
-        return np.mean(apart), np.std(apart, ddof=1) / np.sqrt(50)
+        return np.array(apart)
 
-    mean, error = cut("Sudden")
-    assert mean > 2.01 * error  # Student's t, 49 degrees of freedom
+    def in_errors(apart):
+        return apart.mean() / (apart.std(ddof=1) / np.sqrt(50))
+
+    assert in_errors(cut("Sudden")) > 2.01  # Student's t, 49 degrees of freedom
     for kind in ("Recurring", "Gradual"):
-        mean, error = cut(kind)
-        assert abs(mean) < 2.01 * error
+        assert abs(in_errors(cut(kind))) < 2.01
+    assert_quoted(8, "0.049 ± 0.015", cut("Sudden"))
+    assert_quoted(8, "0.026 ± 0.013", cut("Recurring"))
 
 
 @pytest.mark.slow

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+from scipy.stats import kstest
 
 from truepool import Panel
+from truepool.pools.trimmed import Trimmed
 from truepool_paper.experiments.adversarial import (
     ATTACKS,
     FIGURE_METHODS,
@@ -11,6 +13,7 @@ from truepool_paper.experiments.adversarial import (
     rows_under_attack,
 )
 from truepool_paper.interface import row
+from truepool_paper.real_task import ten_agents
 
 
 def honest(seed, cases=600):
@@ -38,6 +41,17 @@ def test_six_of_ten_that_always_say_no_silence_a_0_1_loss_and_not_a_smooth_one()
     found = missed("const-low", 60)
     assert found["VCG"] == found["Median"] == 1.0
     assert found[SMOOTH] < 0.1
+
+
+def test_attacks_agents_and_trimming_are_the_papers():
+    panel = honest(0)
+    after = {name: attack(panel, 1.0, seed=0).reports for name, attack in ATTACKS.items()}  # fmt: skip
+    assert (after["const-low"] == 0.01).all()
+    assert np.allclose(after["label-flip"], 1 - panel.reports)
+    noise = after["random-noise"].ravel()
+    assert kstest(noise, "uniform").pvalue > 0.001
+    assert abs(np.corrcoef(noise, panel.reports.ravel())[0, 1]) < 0.05
+    assert (max(SHARES), len(ten_agents()), Trimmed().alpha) == (60, 10, 0.2)
 
 
 def test_nobody_bad_is_the_same_under_every_attack():

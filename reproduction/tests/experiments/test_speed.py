@@ -2,7 +2,7 @@ import pytest
 
 from truepool.core.engine import Cell
 from truepool_paper.expected import paper_tables
-from truepool_paper.experiments.speed import Speed
+from truepool_paper.experiments.speed import SAMPLES, Speed
 
 
 @pytest.fixture(scope="module")
@@ -27,4 +27,5 @@ def test_shares_of_the_agents_add_up(rows):
 
 def test_repetitions_are_the_papers_at_full_size():
     assert [cell["times"] for cell in Speed().cells("full")] == [20]
+    assert SAMPLES == 2000
     assert Speed().effort(Speed().cells("quick")[0]) > 0
