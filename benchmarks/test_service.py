@@ -35,12 +35,12 @@ uvicorn.Server(uvicorn.Config(api, log_level="critical", access_log=False)).run(
 sys.exit(0)
 """
 WITHOUT_LEDGER = """
-from concurrent.futures import Future
+from truepool.server.answers import Answer, give
 from truepool.server.coordinator import Coordinator
 def report(self, caller, pool, reports):
     caller.check("report", pool)
-    answer = Future()
-    answer.set_result({"stored": len(reports), "repeated": 0})
+    answer = Answer()
+    give([(answer, {"stored": len(reports), "repeated": 0})])
     return answer
 Coordinator.report = report
 """

@@ -10,7 +10,6 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +17,7 @@ import pytest
 import uvicorn
 
 from truepool.server.access import ANYONE
+from truepool.server.answers import Answer
 from truepool.server.coordinator import Coordinator
 from truepool.server.http import app
 
@@ -51,7 +51,7 @@ class Local:
 
         def wait(*words):
             answer = act(ANYONE, *words)
-            return answer.result(60) if isinstance(answer, Future) else answer
+            return answer.result(60) if isinstance(answer, Answer) else answer
 
         return wait
 
@@ -92,6 +92,7 @@ import json, os, signal, sys, tempfile
 import uvicorn
 from truepool.cli import main
 from truepool.server.access import ANYONE
+from truepool.server.answers import Answer
 from truepool.server.coordinator import Coordinator
 from truepool.server.http import app
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)

@@ -2,32 +2,29 @@
 
 import asyncio
 import threading
-from concurrent.futures import Future
+import time
 
 import pytest
 
 from truepool.core.errors import RequestError
-from truepool.server.answers import after
+from truepool.server.answers import Answer, after, give
 
 
 def test_an_answer_that_is_there_is_returned_and_an_error_raised():
-    good, bad = Future(), Future()
-    good.set_result(3)
-    bad.set_exception(RequestError("unknown", "no such case"))
-    assert asyncio.run(after(good)) == 3
+    good, bad = Answer(), Answer()
+    give([(good, 3), (bad, RequestError("unknown", "no such case"))])
+    assert good.done()
+    assert asyncio.run(after(good)) == good.result() == 3
     with pytest.raises(RequestError, match="no such case"):
         asyncio.run(after(bad))
 
 
 def test_everybody_gets_their_own_answer_from_another_thread():
-    answers = [Future() for _ in range(2000)]
+    answers = [Answer() for _ in range(2000)]
 
     def write():
         for i, answer in enumerate(answers):
-            if i % 7:
-                answer.set_result(i)
-            else:
-                answer.set_exception(RequestError("conflict", str(i)))
+            give([(answer, i if i % 7 else RequestError("conflict", str(i)))])
 
     async def wait():
         threading.Thread(target=write).start()
@@ -41,7 +38,7 @@ def test_everybody_gets_their_own_answer_from_another_thread():
 
 
 def test_the_loop_is_woken_once_for_answers_that_come_together(monkeypatch):
-    answers, woken = [Future() for _ in range(50)], []
+    answers, woken = [Answer() for _ in range(50)], []
 
     async def wait():
         loop = asyncio.get_running_loop()
@@ -54,8 +51,7 @@ def test_the_loop_is_woken_once_for_answers_that_come_together(monkeypatch):
         monkeypatch.setattr(loop, "call_soon_threadsafe", count)
         waiting = [asyncio.create_task(after(answer)) for answer in answers]
         await asyncio.sleep(0)
-        for answer in answers:
-            answer.set_result(None)
+        give((answer, None) for answer in answers)
         await asyncio.gather(*waiting)
 
     asyncio.run(wait())
@@ -63,24 +59,21 @@ def test_the_loop_is_woken_once_for_answers_that_come_together(monkeypatch):
 
 
 def test_one_who_leaves_keeps_no_answer_from_the_others():
-    first, second = Future(), Future()
-    for answer in (first, second):
-        answer.set_running_or_notify_cancel()
+    first, second = Answer(), Answer()
 
     async def wait():
         left, stays = (asyncio.create_task(after(each)) for each in (first, second))
         await asyncio.sleep(0)
         left.cancel()
         await asyncio.sleep(0)
-        first.set_result(1)
-        second.set_result(2)
+        give([(first, 1), (second, 2)])
         return await stays
 
     assert asyncio.run(wait()) == 2
 
 
 def test_an_answer_after_the_loop_has_ended_is_nobodys_trouble(caplog):
-    late = Future()
+    late = Answer()
 
     async def leave():
         task = asyncio.create_task(after(late))
@@ -88,5 +81,29 @@ def test_an_answer_after_the_loop_has_ended_is_nobodys_trouble(caplog):
         assert not task.done()
 
     asyncio.run(leave())
-    late.set_result(1)
+    give([(late, 1)])
     assert not caplog.records
+
+
+def test_a_thread_waits_for_an_answer_as_long_as_it_says():
+    answer = Answer()
+    with pytest.raises(TimeoutError):
+        answer.result(0.01)
+
+    def write():
+        time.sleep(0.05)
+        give([(answer, 3)])
+
+    threading.Thread(target=write).start()
+    assert answer.result(60) == 3
+    assert answer.result() == 3
+
+
+def test_no_thread_that_waits_is_forgotten():
+    """Given at every moment around the one at which the waiting begins."""
+    for _ in range(300):
+        answers = [Answer() for _ in range(20)]
+        writer = threading.Thread(target=give, args=([(a, 1) for a in answers],))
+        writer.start()
+        assert [answer.result(60) for answer in answers] == [1] * 20
+        writer.join()

@@ -18,7 +18,7 @@ from truepool.server.metrics import Metrics
 from truepool.server.operations import Operations, describe
 from truepool.server.predictions import Case, Plan, conclude, plan, record, score
 from truepool.server.reports import Report
-from truepool.server.writer import Writer
+from truepool.server.writer import JointOperation, Writer
 
 
 class Coordinator:
@@ -38,6 +38,9 @@ class Coordinator:
             self.ledger.transaction, self.operations.reset, self.metrics
         )
         self.metrics.watch(self.operations.pools, self.writer.queue)
+        self._reporting = JointOperation(
+            self.operations.submit_all, self._count_reports
+        )
         self.calls = AgentCalls()
 
     def close(self) -> None:
@@ -73,8 +76,7 @@ class Coordinator:
         if caller.agent is not None:
             for _, agent, _ in reports:
                 caller.check_agent(agent)
-        answer = self.writer.submit(lambda: self.operations.submit(pool, reports))
-        return _counted(answer, self.metrics.reports, pool, "stored")
+        return self.writer.submit_jointly(self._reporting, (pool, reports))
 
     def decide(
         self, caller: Caller, pool: str, case: str, columns: Mapping[str, Any] | None
@@ -82,10 +84,10 @@ class Coordinator:
         """Decide a case."""
         caller.check("decide", pool)
         by = caller.token
-        answer = self.writer.submit(
-            lambda: self.operations.decide(pool, case, columns, by)
+        return self.writer.submit(
+            lambda: self.operations.decide(pool, case, columns, by),
+            self._count_decision(pool),
         )
-        return _counted(answer, self.metrics.decisions, pool)
 
     async def predict(
         self,
@@ -111,11 +113,10 @@ class Coordinator:
             found.endpoints, found.labels, case, features, seconds
         )
         decided = self.writer.submit(
-            lambda: conclude(act, pool, case, reports, columns, missing, caller.token)
+            lambda: conclude(act, pool, case, reports, columns, missing, caller.token),
+            self._count_decision(pool),
         )
-        answer: dict[str, Any] = await after(
-            _counted(decided, self.metrics.decisions, pool)
-        )
+        answer: dict[str, Any] = await after(decided)
         return answer
 
     def score(self, caller: Caller, pool: str, cases: Sequence[Case]) -> Answer:
@@ -128,10 +129,10 @@ class Coordinator:
         caller.check("report", pool)
         caller.check("decide", pool)
         by = caller.token
-        answer = self.writer.submit(
-            lambda: record(self.operations, pool, case, given, by)
+        return self.writer.submit(
+            lambda: record(self.operations, pool, case, given, by),
+            self._count_decision(pool),
         )
-        return _counted(answer, self.metrics.decisions, pool)
 
     def settle(
         self, caller: Caller, pool: str, outcomes: Sequence[tuple[str, Any]]
@@ -139,8 +140,10 @@ class Coordinator:
         """Learn from outcomes."""
         caller.check("settle", pool)
         by = caller.token
-        answer = self.writer.submit(lambda: self.operations.settle(pool, outcomes, by))
-        return _counted(answer, self.metrics.outcomes, pool, "settled")
+        return self.writer.submit(
+            lambda: self.operations.settle(pool, outcomes, by),
+            lambda found: self.metrics.outcomes.labels(pool).inc(found["settled"]),
+        )
 
     def erase(self, caller: Caller, pool: str, case: str) -> Answer:
         """Remove what is known of a case."""
@@ -234,21 +237,23 @@ class Coordinator:
 
         return self.writer.submit(both)
 
+    def _count_decision(self, pool: str) -> Callable[[Any], None]:
+        return lambda _: self.metrics.decisions.labels(pool).inc()
+
+    def _count_reports(
+        self, requests: list[tuple[str, Sequence[Report]]], answers: list[Any]
+    ) -> None:
+        stored: dict[str, int] = {}
+        for (pool, _), answer in zip(requests, answers, strict=True):
+            if not isinstance(answer, BaseException):
+                stored[pool] = stored.get(pool, 0) + answer["stored"]
+        for pool, number in stored.items():
+            self.metrics.reports.labels(pool).inc(number)
+
     def _with_tokens(self, answer: Answer) -> Answer:
         answer.result()
         self.access.read()
         return answer
-
-
-def _counted(answer: Answer, counter: Any, pool: str, name: str = "") -> Answer:
-    """Count what was done, once it is durable."""
-
-    def count(done: Answer) -> None:
-        if done.exception() is None:
-            counter.labels(pool).inc(done.result()[name] if name else 1)
-
-    answer.add_done_callback(count)
-    return answer
 
 
 def _detail(words: tuple[Any, ...], answer: Any) -> str:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +15,7 @@ from grpc_reflection.v1alpha import reflection
 from truepool.core.errors import LedgerError, RequestError, SettingError, TruepoolError
 from truepool.server import wire
 from truepool.server.access import Caller
-from truepool.server.answers import Answer, after
+from truepool.server.answers import Answer, after, give
 from truepool.server.coordinator import Coordinator
 from truepool.server.grpc_operations import CHUNK, OPERATIONS, reports
 from truepool.server.http import LARGEST_BODY
@@ -256,8 +255,8 @@ def _report_stream(method: wire.Method, coordinator: Coordinator) -> Any:
 
 
 def _refused(error: TruepoolError) -> Answer:
-    refused: Answer = Future()
-    refused.set_exception(error)
+    refused = Answer()
+    give([(refused, error)])
     return refused
 
 

@@ -5,14 +5,18 @@ Each refuses before it changes anything. All protocols come here, through `Coord
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import Any
 
-from truepool.core.errors import RequestError, SettingError
+from truepool.core.errors import LedgerError, RequestError, SettingError, TruepoolError
 from truepool.data.labels import format_labels
 from truepool.server.configuration import PoolConfig, check_name
 from truepool.server.deployment import Deployment, Entry
 from truepool.server.ledger import Ledger
 from truepool.server.reports import Report, as_rows, known_reports, probabilities
+from truepool.server.writer import attempt
 
 SNAPSHOT_EVERY = 10_000
 """Entries of a pool between two snapshots: what a restart replays at most."""
@@ -143,6 +147,34 @@ class Operations:
         if rest:
             self.ledger.add_reports(number, rest, at)
         return {"stored": len(rest), "repeated": len(rows) - len(rest)}
+
+    def submit_all(self, requests: Sequence[tuple[str, Sequence[Report]]]) -> list[Any]:
+        """Store the reports of several requests, and answer each as if it came alone.
+
+        Mostly all are new: then they are written together.
+        """
+        answers: list[Any] = []
+        for pool, same in groupby(requests, itemgetter(0)):
+            batches = [reports for _, reports in same]
+            if len(batches) > 1 and self._submit_new(pool, batches):
+                answers += [{"stored": len(b), "repeated": 0} for b in batches]
+            else:
+                answers += [attempt(partial(self.submit, pool, b)) for b in batches]
+        return answers
+
+    def _submit_new(self, pool: str, batches: list[Sequence[Report]]) -> bool:
+        """Store all batches, or nothing if any of them is refused or not all new."""
+        try:
+            number, deployment = self.find(pool)
+            rows = as_rows(deployment, chain.from_iterable(batches))
+        except LedgerError:
+            raise
+        except TruepoolError:
+            return False
+        room = _most_waiting(deployment) - self.ledger.waiting(number)
+        return 0 < len(rows) <= room and self.ledger.add_reports(
+            number, rows, time.time()
+        )
 
     def decide(
         self,

@@ -1,6 +1,6 @@
 """Reports as a request gives them, as the ledger stores them, and back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from struct import Struct
 from typing import Any
 
@@ -35,7 +35,7 @@ def known_reports(
     return known
 
 
-def as_rows(deployment: Deployment, reports: Sequence[Report]) -> list[Row]:
+def as_rows(deployment: Deployment, reports: Iterable[Report]) -> list[Row]:
     """Check reports, and return them as the ledger stores them."""
     places, K = deployment.places, len(deployment.pool.labels.names)
     rows, last = [], None

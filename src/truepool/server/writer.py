@@ -6,18 +6,40 @@ commit for all that waits, durability costs little under load.
 
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from dataclasses import dataclass
+from itertools import chain, groupby
+from operator import itemgetter
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 
 from truepool.core.errors import LedgerError, TruepoolError
+from truepool.server.answers import Answer, give
 from truepool.server.databases import ContentionError
 from truepool.server.metrics import Metrics
 
 GROUP = 1000
 """Operations in one commit, at most."""
+BUSY, PAUSE = 8, 0.0005
+"""After a group of so many, the next one waits for others for so many seconds."""
 Operation = Callable[[], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class JointOperation:
+    """What is done at once for all who ask for it one after the other.
+
+    ``act`` gets what each of them gives, and returns an answer or an error for each.
+    ``count`` gets both when they are durable.
+    """
+
+    act: Callable[[list[Any]], list[Any]]
+    count: Callable[[list[Any], list[Any]], None]
+
+
+Count = Callable[[Any], None]
+Item = tuple[Any, JointOperation | None, Count | None, Answer]
+"""An operation and its count, or what a joint operation is given; and the answer."""
 
 
 class Writer:
@@ -33,19 +55,24 @@ class Writer:
         self.transaction = transaction
         self.reset = reset
         self.metrics = metrics
-        self.queue: SimpleQueue[tuple[Operation, Future[Any]] | None] = SimpleQueue()
+        self.queue: SimpleQueue[Item | None] = SimpleQueue()
         self.thread = Thread(target=self._run, name="ledger", daemon=True)
         self.thread.start()
 
-    def submit(self, operation: Operation) -> "Future[Any]":
-        """Return the future result of an operation, known once it is durable.
+    def submit(self, operation: Operation, count: Count | None = None) -> Answer:
+        """Return the answer of an operation, known once it is durable.
 
-        It is done even if the caller leaves: the future cannot be cancelled.
+        It is done even if the caller leaves. ``count`` gets an answer that is no error.
         """
-        future: Future[Any] = Future()
-        future.set_running_or_notify_cancel()
-        self.queue.put((operation, future))
-        return future
+        answer = Answer()
+        self.queue.put((operation, None, count, answer))
+        return answer
+
+    def submit_jointly(self, joint: JointOperation, given: Any) -> Answer:
+        """Like `submit`, of an operation that others may ask for at the same time."""
+        answer = Answer()
+        self.queue.put((given, joint, None, answer))
+        return answer
 
     def close(self) -> None:
         """Finish what was asked, then stop."""
@@ -53,35 +80,32 @@ class Writer:
         self.thread.join()
 
     def _run(self) -> None:
-        going = True
-        while going:
-            first = self.queue.get()
-            group = []
-            item: Any = first
-            while item is not None:
-                group.append(item)
-                if len(group) == GROUP:
-                    break
+        item: Item | None = self.queue.get()
+        while item is not None:
+            group = [item]
+            while len(group) < GROUP:
                 try:
                     item = self.queue.get_nowait()
                 except Empty:
                     break
-            going = item is not None
-            if group:
-                self._commit(group)
+                if item is None:
+                    break
+                group.append(item)
+            self._commit(group)
+            if item is not None:
+                item = self.queue.get()
+                if len(group) >= BUSY:
+                    time.sleep(PAUSE)
 
-    def _commit(self, group: list[tuple[Operation, "Future[Any]"]]) -> None:
-        answers: list[tuple[Future[Any], Any, BaseException | None]] = []
+    def _commit(self, group: list[Item]) -> None:
+        # Nothing overtakes anything: only neighbours are done together.
+        runs = [(joint, list(items)) for joint, items in groupby(group, itemgetter(1))]
+        found: list[list[Any]] = []
         start = time.perf_counter()
         try:
             with self.transaction():
-                for operation, future in group:
-                    try:
-                        answers.append((future, operation(), None))
-                    except LedgerError:
-                        raise
-                    except TruepoolError as error:
-                        answers.append((future, None, error))
+                for joint, items in runs:
+                    found.append(_answers(joint, items))
         except BaseException as error:  # nothing of the group was written
             self.reset()
             self.metrics.failures.inc()
@@ -94,11 +118,34 @@ class Writer:
                 for alone in group:
                     self._commit([alone])
                 return
-            answers = [(future, None, error) for _, future in group]
-        else:
-            self.metrics.committed(len(group), time.perf_counter() - start)
-        for future, answer, failure in answers:
-            if failure is None:
-                future.set_result(answer)
-            else:
-                future.set_exception(failure)
+            give((item[-1], error) for item in group)
+            return
+        self.metrics.committed(len(group), time.perf_counter() - start)
+        for (joint, items), answers in zip(runs, found, strict=True):
+            _count(joint, items, answers)
+        give(zip(map(itemgetter(-1), group), chain(*found), strict=True))
+
+
+def attempt(operation: Operation) -> Any:
+    """Return the answer of an operation, or why it is refused."""
+    try:
+        return operation()
+    except LedgerError:  # it fails, and so do the others
+        raise
+    except TruepoolError as error:
+        return error
+
+
+def _answers(joint: JointOperation | None, items: list[Item]) -> list[Any]:
+    if joint is None:
+        return [attempt(item[0]) for item in items]
+    return joint.act([item[0] for item in items])
+
+
+def _count(joint: JointOperation | None, items: list[Item], answers: list[Any]) -> None:
+    if joint is not None:
+        joint.count([item[0] for item in items], answers)
+        return
+    for (_, _, count, _), answer in zip(items, answers, strict=True):
+        if count is not None and not isinstance(answer, BaseException):
+            count(answer)
