@@ -113,8 +113,9 @@ def _audit(
     if panel.pending is not None:
         count = pluralize(len(panel.pending), "case")
         has = "has" if len(panel.pending) == 1 else "have"
+        only = "only" if evidence.capacity is None else "and the capacity only"
         evidence.sampling.note(
-            f"{count} {has} no outcome yet: used for feed checks only."
+            f"{count} {has} no outcome yet: used for feed checks {only}."
         )
     if panel.propensity is not None:
         evidence.sampling.note(

@@ -195,8 +195,8 @@ class Segment:
 class AtCapacity:
     """What the pool costs and finds when only so many cases can be decided positive.
 
-    Of the ``wanted`` positive decisions, ``decided`` fit. Costs are per tested case;
-    ``rise`` is what the limit costs.
+    Of the ``wanted`` positive decisions, ``decided`` fit; ``competing`` cases have no
+    outcome. Costs are per tested case; ``rise`` is what the limit costs.
     """
 
     capacity: str
@@ -208,6 +208,7 @@ class AtCapacity:
     rise: Estimate | None
     recall_without_limit: float
     precision_without_limit: float
+    competing: int = 0
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,12 @@ def compare(
 
     check_files([panel], [json_file, markdown])
     where = make_engine(engine, address)
-    cases = options.panel_or_example(panel, table_format, seed=seed)
+    cases = options.panel_or_example(
+        panel,
+        table_format,
+        pending="left out" if capacity is None else "used for the capacity only",
+        seed=seed,
+    )
     options.note_faults(cases)
     with opened(where), progress_bar("Comparing pools") as progress:
         result = run(

@@ -103,6 +103,10 @@ class Comparison:
     groups: tuple[GroupComparison, ...] = ()
     labels: tuple[Any, ...] = ()
     """What the user calls each class."""
+    competing: int = 0
+    """Cases without an outcome that competed for the capacity."""
+    by_propensity: bool = False
+    """Whether each case counts by the chance that its outcome became known."""
 
     def __getitem__(self, pool: str) -> Row:
         for row in self.rows:

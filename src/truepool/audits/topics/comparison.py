@@ -15,6 +15,7 @@ from truepool.audits.values import PairedComparison
 from truepool.comparison import (
     BASELINES,
     Comparison,
+    Competition,
     choose_pools,
     estimate_mean,
     tabulate,
@@ -83,7 +84,7 @@ def compare_pools(evidence: Evidence) -> Comparison | None:
         return None
     return tabulate(
         panel,
-        pairs,
+        Competition.of(panel, pairs, None, evidence.costs),
         pooled,
         loss,
         level=evidence.level,
