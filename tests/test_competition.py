@@ -11,6 +11,7 @@ from truepool.core.errors import PanelError
 from truepool.data.sparse import SparseReports
 from truepool.measures.capacity import Capacity
 from truepool.measures.folds import panel_splits
+from truepool.render.advice import steps
 
 CASES, DAYS, LIMIT = 6000, 300, 4
 COSTS = tp.Costs(fn="amount", fp=5)
@@ -158,3 +159,18 @@ def test_the_output_says_who_competes_and_whose_figures_these_are(all_cases):
         f.sentence for f in tp.audit(weighted, **limit).findings if f.code == "capacity"
     )
     assert said.endswith("recall and cost are those of all cases, by propensity.")
+
+
+def test_the_advice_of_an_audit_is_within_the_capacity(all_cases):
+    """The audit and the comparison give the pools the same costs."""
+    panel = as_panel(all_cases.head(900))
+    audit = tp.audit(panel, costs=COSTS, capacity="2/day", resamples=50)
+    found = compared(panel, pools=["vcg", "platt"], capacity="2/day", resamples=50)
+    for row in found.rows:
+        assert_allclose(audit.comparison[row.pool].loss.value, row.loss.value)
+    plan = audit.recommendation
+    assert_allclose(plan.cost_in_use, found["mean"].loss.value)
+    assert_allclose(plan.cost_in_use, audit.capacity.cost.value)
+    said = " ".join(steps(audit))
+    assert "within a capacity of 2 cases per day" in said
+    assert any("Pools are compared within the capacity" in n for n in audit.sampled)

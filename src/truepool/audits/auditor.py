@@ -117,6 +117,11 @@ def _audit(
         evidence.sampling.note(
             f"{count} {has} no outcome yet: used for feed checks {only}."
         )
+    if evidence.capacity is not None:
+        evidence.sampling.note(
+            f"Pools are compared within the capacity of {evidence.capacity}; findings "
+            "about agents, calibration and thresholds are without it."
+        )
     if panel.propensity is not None:
         evidence.sampling.note(
             "Each case counts by its weight over its propensity, the chance that its "

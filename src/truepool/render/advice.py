@@ -104,7 +104,8 @@ def _why_first(audit: Audit) -> str:
     what = other.who[0] if other.who else "the pool"
     return (
         f" Recalibrating {what} would save more, {_cost(audit, other.cost.value)} per "
-        f"case{than}, but a feed must be fixed before anything is fitted to it."
+        f"case{_unlimited(audit)}{than}, but a feed must be fixed before anything is "
+        "fitted to it."
     )
 
 
@@ -148,7 +149,7 @@ def _pool(audit: Audit) -> str:
     return (
         f"{opening} {pool_name(plan)}{instead}: it costs {_cost(audit, plan.cost)} "
         f"per case, {plan.in_use} {_cost(audit, plan.cost_in_use)} "
-        f"({_validation(plan)}{as_is}). That saves {saved} per "
+        f"({_validation(audit)}{as_is}). That saves {saved} per "
         f"case, {_per_thousand(audit, plan.saving, plan.p_value)}; {plan.why}."
         f"{alone}{_auto(audit)}{again}"
     )
@@ -166,8 +167,13 @@ def _recalibrated(audit: Audit) -> str:
     saved = _cost(audit, savings[0].value)
     return (
         f" Recalibrating {audit.pool}, on the cases of the other folds, would save "
-        f"{saved} per case."
+        f"{saved} per case{_unlimited(audit)}."
     )
+
+
+def _unlimited(audit: Audit) -> str:
+    """Say that a saving is measured without the capacity, where there is one."""
+    return "" if audit.capacity is None else " without the capacity"
 
 
 def _cost(audit: Audit, value: float) -> str:
@@ -177,7 +183,7 @@ def _cost(audit: Audit, value: float) -> str:
 def _keep(audit: Audit, cost: float) -> str:
     plan = audit.recommendation
     others = f"none of the {plan.tried} other pools tried costs significantly less"
-    basis = f"({_validation(plan)})"
+    basis = f"({_validation(audit)})"
     if any(not fix.who for fix in plan.errors):
         return f"{others[:1].upper()}{others[1:]} {basis}."
     then = "Then keep" if plan.errors else "Keep"
@@ -228,9 +234,12 @@ def _alternative(audit: Audit) -> str:
     )
 
 
-def _validation(plan: Recommendation) -> str:
+def _validation(audit: Audit) -> str:
     """On which cases costs were measured, and how."""
+    plan = audit.recommendation
     cases = pluralize(plan.tested, "case")
+    if audit.capacity is not None:
+        cases += f" within a capacity of {audit.capacity.capacity}"
     if plan.forward and plan.grouped:
         return (
             f"{cases}, {plan.folds} folds over time and groups, each fitted to "
