@@ -299,9 +299,10 @@ class Recommendation:
         return tuple(fix for fix in self.fixes if fix.severity == "error")
 
     @property
-    def labels_in_doubt(self) -> bool:
-        """Whether the other label may be the positive one; no pool is recommended."""
-        return any(fix.code == "reversed-labels" for fix in self.fixes)
+    def outcome_in_doubt(self) -> bool:
+        """Whether outcome or positive label may be wrong; no pool is recommended."""
+        doubts = ("reversed-labels", "unrelated-outcome")
+        return any(fix.code in doubts for fix in self.fixes)
 
     @property
     def change(self) -> bool:

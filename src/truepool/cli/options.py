@@ -555,13 +555,16 @@ def _count_pending(pending: "PendingCases", table_format: "TableFormat") -> int:
     return len(set(pending.ids.tolist()))
 
 
-def note_faults(panel: "Panel") -> None:
-    """Warn, as the audit does, of reversed labels and of feeds that are dead."""
+def note_faults(panel: "Panel", *, outcome: bool = True) -> None:
+    """Warn, as the audit does, of the wrong outcome or label, and of dead feeds."""
     from truepool.audits.topics.feeds import dead_feeds
-    from truepool.audits.topics.reversal import doubt_labels
+    from truepool.audits.topics.reversal import doubt_labels, doubt_outcome
     from truepool.core.formatting import join_names
     from truepool.render.actions import removal_options
 
+    unrelated = doubt_outcome(panel) if outcome else None
+    if unrelated is not None:
+        NOTES.insert(0, f"warning: {unrelated}")
     doubt = doubt_labels(panel)
     if doubt is not None:
         NOTES.append(f"warning: {doubt.sentence} {doubt.cure}")

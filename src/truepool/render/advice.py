@@ -7,7 +7,7 @@ from truepool.audits.priorities import (
     minor_fixes,
     sure_saving,
 )
-from truepool.audits.severity import CALIBRATION, FIRST, LABELS
+from truepool.audits.severity import CALIBRATION, DOUBTS, FIRST
 from truepool.audits.topics.comparison import RECOMMENDED
 from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import Audit, Finding, Recommendation
@@ -28,7 +28,7 @@ PER_CASE = " per case"
 
 def steps(audit: Audit) -> list[str]:
     """Say what to fix first, then which pool to use, then what else to do."""
-    if audit.recommendation.labels_in_doubt:
+    if audit.recommendation.outcome_in_doubt:
         return _question(audit)
     parts = (
         _first(audit),
@@ -56,11 +56,11 @@ def _with_unit(steps: list[str], audit: Audit) -> list[str]:
 
 
 def _question(audit: Audit) -> list[str]:
-    """Ask about the labels; what else is wrong whatever they are has no figures."""
-    asked, *_ = (f for f in audit.findings if f.code == LABELS)
+    """Ask about the outcome; what else is wrong whatever they are has no figures."""
+    asked, *_ = (f for f in audit.findings if f.code in DOUBTS)
     rest = [fix for fix in audit.recommendation.fixes if fix.who]
     return [
-        f"Before anything else, {ACTIONS[LABELS]}. {asked.advice}",
+        f"Before anything else, {ACTIONS[asked.code]}. {asked.advice}",
         *([f"Also {join(rest)}."] if rest else []),
     ]
 
