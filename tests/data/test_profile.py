@@ -276,3 +276,44 @@ def test_costs_of_many_classes_are_a_matrix_in_their_order(tmp_path, names):
         f'# cost-fn = "hours"  # or the amount of each case, where one is decided {first!r} wrongly'
         in text
     )
+
+
+def test_a_column_that_looks_like_reports_but_for_a_word_is_asked_about(tmp_path):
+    cells = REPORTS["m2"].astype(str).astype(object)
+    cells[::20] = "n/d"
+    profile = look(tmp_path, {**REPORTS, "m2": cells, "y": Y})
+    assert profile.options["agents"] == ["m0", "m1"]
+    (asked,) = (q for q in profile.questions if q.option == "missing")
+    assert asked.sentence.startswith("'m2' looks like reports but for 'n/d': does")
+    assert asked.choices == (("n/d", "3 rows of 'm2'"),)
+    assert not asked.required
+    assert '# missing = "n/d"  # 3 rows of' in config_text(profile, "table.csv")
+    assert "group" not in questions(profile)
+
+
+def test_a_long_table_is_found_whose_times_have_am_and_pm(tmp_path):
+    """Its two columns of times are written differently."""
+    day = pd.date_range("2026-01-20 09:00", periods=T // 3, freq="31h")
+    at = np.repeat(day, 3)
+    profile = look(
+        tmp_path,
+        {
+            "question": np.repeat([f"q{i}" for i in range(T // 3)], 3),
+            "who": np.tile(["ana", "bo", "cy"], T // 3),
+            "p": RNG.random(T).round(3),
+            "at": (at + pd.to_timedelta(np.arange(T), "min")).strftime(
+                "%m/%d/%Y %I:%M %p"
+            ),
+            "closes": (at + pd.Timedelta("9D")).strftime("%m/%d/%Y"),
+            "y": np.repeat(np.arange(T // 3) % 2, 3),
+        },
+    )
+    assert profile.options["long"] == ["question", "who", "p"]
+    assert profile.options["time-format"] == "%m/%d/%Y %I:%M %p | %m/%d/%Y"
+    assert profile.options["decision-time"] == "closes"
+    assert profile.problem is None
+
+
+def test_percentages_are_not_asked_about_where_all_numbers_lie_within_1(tmp_path):
+    profile = look(tmp_path, {"m0": REPORTS["m0"], "y": Y})
+    assert "percent" not in questions(profile)

@@ -343,3 +343,71 @@ def test_an_empty_string_is_a_missing_outcome():
     frame = {"ada": [0.9, 0.3, 0.2], "bob": [0.6, 0.4, 0.1], "y": ["1", " ", "0"]}
     panel = read_panel(pa.table(frame), positive="1")
     assert (len(panel), len(panel.pending)) == (2, 1)
+
+
+# Words that mean "no report"
+
+
+def test_a_word_that_means_no_report_is_refused_with_the_option_that_accepts_it():
+    table = pa.table({"a": ["0.9", "n/d", "0.3"], "b": [0.8, 0.2, 0.1], "y": [1, 0, 0]})
+    cure = "pass --missing n/d; an empty cell, NA, NaN or null means that already"
+    with pytest.raises(ReportError, match=cure):
+        read_panel(table)
+    panel = read_panel(table, missing=["n/d"])
+    assert_array_equal(np.isnan(panel.reports[:, 0]), [False, True, False])
+
+
+def test_words_of_no_report_may_stand_between_percentages():
+    table = pa.table({"a": ["90 %", "n/d"], "b": ["80 %", "10 %"], "y": [1, 0]})
+    panel = read_panel(table, percent=True, missing=["n/d"])
+    assert_array_equal(panel.reports, [[0.9, 0.8], [np.nan, 0.1]])
+
+
+# Two columns of times
+
+
+def forecasts(closes="04/14/2025"):
+    return pa.table(
+        {
+            "case": ["q1", "q1", "q2", "q2"],
+            "agent": ["a", "b", "a", "b"],
+            "report": [0.9, 0.8, 0.1, 0.2],
+            "at": ["04/07/2025 07:50 PM"] * 4,
+            "end": [closes] * 4,
+            "y": [1, 1, 0, 0],
+        }
+    )
+
+
+LONG_TIMES = {
+    "long": ("case", "agent", "report"),
+    "time": "at",
+    "decision_time": "end",
+}
+FORMS = "%m/%d/%Y %I:%M %p | %m/%d/%Y"
+
+
+def test_two_columns_of_times_may_be_written_differently():
+    assert len(read_panel(forecasts(), time_format=FORMS, **LONG_TIMES)) == 2
+
+
+def test_the_error_of_the_second_column_names_formats_for_both():
+    with pytest.raises(PanelError, match="differently, ") as error:
+        read_panel(forecasts(), time_format="%m/%d/%Y %I:%M %p", **LONG_TIMES)
+    assert f"{FORMS!r}." in str(error.value)
+
+
+def test_formats_that_both_fit_and_differ_are_refused():
+    both = f"{FORMS} | %d/%m/%Y"
+    with pytest.raises(PanelError, match="both fit and give different times"):
+        read_panel(forecasts("05/04/2025"), time_format=both, **LONG_TIMES)
+    assert len(read_panel(forecasts(), time_format=both, **LONG_TIMES)) == 2
+
+
+def test_propensities_may_carry_percent_signs():
+    table = {"a": [0.9, 0.2], "b": [0.8, 0.1], "y": [1, 0], "p": ["100 %", "12,5 %"]}
+    panel = read_panel(pa.table(table), propensity="p", decimal=",")
+    assert_array_equal(panel.propensity, [1, 0.125])
+    mixed = pa.table(table | {"p": ["1", "12,5 %"]})
+    with pytest.raises(PanelError, match="must be a number"):
+        read_panel(mixed, propensity="p", decimal=",")

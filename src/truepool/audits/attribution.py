@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from truepool.audits.candidate import Candidate
-from truepool.audits.severity import FEEDS, LABELS
+from truepool.audits.severity import DOUBTS, FEEDS, LABELS, UNRELATED
 from truepool.audits.values import SEVERITIES, Finding
 from truepool.core.arrays import FloatArray
 from truepool.core.formatting import join_names
 from truepool.measures.inference.hypothesis_tests import long_run_variance
 
-NO_OUTCOME = (*FEEDS, "rescaled-feed", "copy", "correlated", LABELS)
+NO_OUTCOME = (*FEEDS, "rescaled-feed", "copy", "correlated", *DOUBTS)
 """Findings that hold whatever the outcomes mean."""
 
 CAUSES = (
@@ -50,6 +50,7 @@ could gain by misreporting depends on how it is paid."""
 
 BECAUSE = {
     LABELS: "the positive label may be the other one",
+    UNRELATED: "no agent knows anything of this outcome",
     "constant-feed": "{who} {sends} one and the same report",
     "stopped-feed": "{who} stopped reporting",
     "repeated-feed": "{who} {sends} old reports",
@@ -195,7 +196,7 @@ def _causes(
     need no cause, unless they are a change over time. Where the labels are in doubt,
     that doubt is the cause of whatever depends on outcomes.
     """
-    doubt = [other for _, other in graded if other.code == LABELS]
+    doubt = [other for _, other in graded if other.code in DOUBTS]
     if doubt and finding.code not in NO_OUTCOME:
         return tuple(doubt)
     if finding.severity == "note" and finding.since is None:

@@ -113,8 +113,14 @@ def _audit(
     if panel.pending is not None:
         waiting = len(panel.unsplit().pending or ())
         count, has = pluralize(waiting, "case"), "has" if waiting == 1 else "have"
+        only = "only" if evidence.capacity is None else "and the capacity only"
         evidence.sampling.note(
-            f"{count} {has} no outcome yet: used for feed checks only."
+            f"{count} {has} no outcome yet: used for feed checks {only}."
+        )
+    if evidence.capacity is not None:
+        evidence.sampling.note(
+            f"Pools are compared within the capacity of {evidence.capacity}; findings "
+            "about agents, calibration and thresholds are without it."
         )
     if panel.propensity is not None:
         evidence.sampling.note(

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from truepool.audits.sampling import Sampling
+from truepool.comparison import Competition
 from truepool.core.arrays import (
     FloatArray,
     IntArray,
@@ -56,6 +57,13 @@ class CrossValidation:
             )
             return [(everything, everything)]
 
+    @property
+    def tested_pairs(self) -> list[tuple[IntArray, IntArray]]:
+        """Folds that test the cases, also of a pool that learns nothing."""
+        with suppress(SettingError):
+            return self.folds
+        return self.pairs
+
     @cached_property
     def fold(self) -> IntArray:
         """Fold that tests each case, (T,); -1 for cases used only for training."""
@@ -71,10 +79,7 @@ class CrossValidation:
         A pool that learns nothing is tested on those of all other pools, so that every
         cost of an audit is of the same cases.
         """
-        if self.pool.complexity == 0:
-            with suppress(SettingError):
-                return evaluation_cases(self.folds)
-        return np.flatnonzero(self.fold >= 0)
+        return evaluation_cases(self.tested_pairs)
 
     def fit(self, panel: Panel) -> list[Pool]:
         """One pool per fold, fitted to a panel of the same cases."""
@@ -113,6 +118,19 @@ class CrossValidation:
         values = self.panel.values
         whole = len(self.cases) == len(values)
         return self.predict(values if whole else values[self.cases], self.cases)
+
+    def predict_pending(self, competition: Competition) -> FloatArray:
+        """Pool the cases without an outcome that compete, each in its fold."""
+        later = competition.cases[competition.tested :]
+        values = competition.panel.values
+        pooled = np.empty((len(later), values.shape[2]))
+        for f, (_, test) in enumerate(competition.pairs):
+            own = np.intersect1d(test, later)
+            if own.size:
+                pool = self.pools[f if len(self.pools) > 1 else 0]
+                answer = from_classes(pool.probabilities(values[own]))
+                pooled[np.searchsorted(later, own)] = answer
+        return pooled
 
     def pooled_of(self, cases: IntArray) -> FloatArray:
         """Pooled probabilities of some of the tested cases, in their order."""

@@ -10,6 +10,7 @@ import numpy as np
 from truepool.audits.cross_validation import CrossValidation
 from truepool.audits.sampling import Sampling
 from truepool.comparison import (
+    Competition,
     Estimate,
     estimate_difference,
     estimate_mean,
@@ -168,6 +169,21 @@ class Evidence:
     def pooled(self) -> FloatArray:
         """Pooled probabilities of the tested cases, (T', C)."""
         return self.validation.pooled
+
+    @cached_property
+    def competition(self) -> Competition:
+        """The cases that compete for the capacity, where there is one."""
+        pairs = self.validation.tested_pairs
+        return Competition.of(self.panel, pairs, self.capacity, self.costs)
+
+    @cached_property
+    def pooled_competitors(self) -> FloatArray:
+        """Pooled probabilities of the cases that compete, the tested ones first."""
+        competition = self.competition
+        if not competition.pending:
+            return self.pooled
+        later = self.validation.predict_pending(competition)
+        return np.concatenate([self.pooled, later])
 
     @cached_property
     def outcomes(self) -> IntArray:

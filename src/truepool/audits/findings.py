@@ -6,7 +6,7 @@ import numpy as np
 
 from truepool.audits.attribution import attribute_causes
 from truepool.audits.candidate import Candidate
-from truepool.audits.severity import BROKEN, FIRST, LABELS, severity
+from truepool.audits.severity import BROKEN, DOUBTS, FIRST, severity
 from truepool.audits.values import SEVERITIES, Finding, Severity
 from truepool.comparison import Estimate
 from truepool.measures.inference import holm
@@ -69,9 +69,9 @@ def _finding(
 
 
 def _rank(finding: Finding) -> tuple[int, int, float, float]:
-    """Most severe first, then labels, then feeds, then by saving, then by p-value."""
+    """Most severe first, then doubts, then feeds, then by saving, then by p-value."""
     cost = 0.0 if finding.cost is None else max(finding.cost.value, 0.0)
     chance = 1.0 if finding.p_value is None else finding.p_value
     grade = SEVERITIES.index(finding.severity)
-    place = 0 if finding.code == LABELS else 1 if finding.code in FIRST else 2
+    place = 0 if finding.code in DOUBTS else 1 if finding.code in FIRST else 2
     return grade, place, -cost, chance

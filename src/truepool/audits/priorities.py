@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TypeVar
 
-from truepool.audits.severity import CALIBRATION, CURED_BY_A_POOL, FIRST, LABELS
+from truepool.audits.severity import CALIBRATION, CURED_BY_A_POOL, DOUBTS, FIRST
 from truepool.audits.values import Finding, Fix, Recommendation
 
 A = TypeVar("A", Finding, Fix)
@@ -21,8 +21,8 @@ def in_order(items: Sequence[A], plan: Recommendation) -> tuple[A, ...]:
 
 def _first_keys(plan: Recommendation) -> list[tuple[str, ...]]:
     first = first_fixes(plan)
-    if plan.labels_in_doubt:
-        first = [fix for fix in plan.fixes if fix.code == LABELS]
+    if plan.outcome_in_doubt:
+        first = [fix for fix in plan.fixes if fix.code in DOUBTS]
     return [(fix.code, *fix.who) for fix in first]
 
 

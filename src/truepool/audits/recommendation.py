@@ -3,7 +3,7 @@
 import numpy as np
 
 from truepool.audits.evidence import Evidence
-from truepool.audits.severity import CURED_BY_A_POOL, FEEDS, LABELS
+from truepool.audits.severity import CURED_BY_A_POOL, DOUBTS, FEEDS
 from truepool.audits.topics.comparison import (
     RECOMMENDED,
     choose_pool,
@@ -30,14 +30,14 @@ def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendati
 
     An error is fixed before anything else. Warnings that the recommended pool answers
     are not listed again, nor are those about an agent that is to be fixed anyway, nor
-    what would cost more on these cases. While the labels are in doubt no pool is
+    what would cost more on these cases. While the outcome is in doubt no pool is
     recommended.
     """
     faulty = {f.who[0] for f in findings if f.severity == "error" and f.who}
     choice, table = choose_pool(evidence, faulty), evidence.compute(compare_pools)
     usual, because = regime(evidence, findings)
     in_use = evidence.pool.name
-    doubt = any(f.code == LABELS for f in findings)
+    doubt = any(f.code in DOUBTS for f in findings)
     if choice is None or table is None or doubt:
         fixes = _fixes(findings, faulty, change=False)
         trust = _trust(findings, blind=evidence.shortage is not None)

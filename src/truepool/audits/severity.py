@@ -10,6 +10,12 @@ a warning at the second."""
 LABELS = "reversed-labels"
 """The question whether the other of two labels is the positive one."""
 
+UNRELATED = "unrelated-outcome"
+"""The question whether this is the right outcome: no agent knows anything of it."""
+
+DOUBTS = (LABELS, UNRELATED)
+"""While one of these is open, no figure that depends on outcomes can be relied on."""
+
 FEEDS = ("constant-feed", "stopped-feed", "repeated-feed", "changed-feed")
 """Faults of the reports themselves, whatever the outcomes."""
 

@@ -195,8 +195,8 @@ class Segment:
 class AtCapacity:
     """What the pool costs and finds when only so many cases can be decided positive.
 
-    Of the ``wanted`` positive decisions, ``decided`` fit. Costs are per tested case;
-    ``rise`` is what the limit costs.
+    Of the ``wanted`` positive decisions, ``decided`` fit; ``competing`` cases have no
+    outcome. Costs are per tested case; ``rise`` is what the limit costs.
     """
 
     capacity: str
@@ -208,6 +208,7 @@ class AtCapacity:
     rise: Estimate | None
     recall_without_limit: float
     precision_without_limit: float
+    competing: int = 0
 
 
 @dataclass(frozen=True)
@@ -298,9 +299,10 @@ class Recommendation:
         return tuple(fix for fix in self.fixes if fix.severity == "error")
 
     @property
-    def labels_in_doubt(self) -> bool:
-        """Whether the other label may be the positive one; no pool is recommended."""
-        return any(fix.code == "reversed-labels" for fix in self.fixes)
+    def outcome_in_doubt(self) -> bool:
+        """Whether outcome or positive label may be wrong; no pool is recommended."""
+        doubts = ("reversed-labels", "unrelated-outcome")
+        return any(fix.code in doubts for fix in self.fixes)
 
     @property
     def change(self) -> bool:

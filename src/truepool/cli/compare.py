@@ -9,6 +9,7 @@ from truepool.cli.options import option
 
 if TYPE_CHECKING:
     from truepool.data.costs import Costs
+    from truepool.data.panel import Panel
     from truepool.data.tables import TableFormat
 
 
@@ -58,8 +59,13 @@ def compare(
 
     check_files([panel], [json_file, markdown])
     where = make_engine(engine, address)
-    cases = options.panel_or_example(panel, table_format, seed=seed)
-    options.note_faults(cases)
+    cases = options.panel_or_example(
+        panel,
+        table_format,
+        pending="left out" if capacity is None else "used for the capacity only",
+        seed=seed,
+    )
+    options.note_faults(cases, outcome=False)  # said first, below
     with opened(where), progress_bar("Comparing pools") as progress:
         result = run(
             cases,
@@ -80,18 +86,39 @@ def compare(
     outcome_labels = {"outcome_labels": cases.labels.to_dict(cases.counts)}
     values = result.to_dict() | outcome_labels
     tables = "\n\n".join(table.to_markdown() for table in shown)
-    text = f"{plain(heading)}\n\n{tables}\n"
+    doubt = _doubt(cases, costs)
+    first = "" if doubt is None else f"{plain(doubt)}\n\n"
+    text = f"{first}{plain(heading)}\n\n{tables}\n"
     with together():
         write_json(json_file, values)
         if markdown is not None:
             write_text(markdown, text)
     if not (quiet or json_file == STDOUT):
+        if doubt is not None:
+            print_line(doubt)
         print_line(heading)
         for table in shown:
             table.print(console())
         if pool is None:
             print_line(_others())
         print_files(json_file, markdown)
+
+
+def _doubt(panel: "Panel", costs: "Costs") -> str | None:
+    """Say that the outcome may be the wrong one, and what deciding blindly costs."""
+    from truepool.audits.topics.reversal import best_constant, doubt_outcome
+    from truepool.core.formatting import money
+    from truepool.measures.losses import Loss
+
+    unrelated = doubt_outcome(panel)
+    if unrelated is None:
+        return None
+    decision, cost = best_constant(panel, Loss("cost", costs).on(panel))
+    return (
+        f"{unrelated} Deciding {decision} in every case would cost "
+        f"{money(cost, costs.currency)} per case: a pool that costs as much knows no "
+        "more than that."
+    )
 
 
 def _others() -> str:

@@ -75,7 +75,7 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
         choices = [
             f"{value!r} ({why})" if question.option == "positive" else repr(value)
             for value, why in question.choices
-            if value is not True
+            if value is not True and question.option != "missing"  # named already
         ]
         may = "To fill in" if question.required else "Optional"
         listed = f" {format_names(choices)}." if choices else ""

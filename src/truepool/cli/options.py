@@ -66,7 +66,9 @@ SPELLINGS = {
         "'a,b,model_*' (default: every column without another meaning).",
     ),
     "--time-format": Spelling(
-        "FORMAT", "How times are written, as in '%d.%m.%Y %H:%M' (default: ISO 8601)."
+        "FORMAT",
+        "How times are written, as in '%d.%m.%Y %H:%M' (default: ISO 8601). Where "
+        "columns differ, several separated by |: one must fit all of a column.",
     ),
     "--sep": Spelling(
         "CHARACTER",
@@ -74,6 +76,11 @@ SPELLINGS = {
         "line).",
     ),
     "--decimal": Spelling("MARK", "Decimal mark: . or a comma."),
+    "--missing": Spelling(
+        "WORD",
+        "A word that means no report, such as n/d. Repeatable. An empty cell, NA, NaN "
+        "and null mean that already.",
+    ),
     "--percent": Spelling("", "Reports are percentages: 0 to 100, or 6.1%.", type=bool),
     "--long": Spelling(
         "CASE AGENT REPORT",
@@ -293,6 +300,7 @@ def _parse_table(
     ignore: Ignore = None,
     sep: Annotated[str | None, option("--sep")] = None,
     decimal: Annotated[str, option("--decimal")] = ".",
+    missing: Annotated[list[str] | None, option("--missing")] = None,
     percent: Annotated[bool, option("--percent")] = False,
     long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
     decision_time: Annotated[str | None, option("--decision-time")] = None,
@@ -313,6 +321,7 @@ def _parse_table(
         ignore=ignore,
         sep=sep,
         decimal=decimal,
+        missing=missing,
         percent=percent,
         long=long,
         decision_time=decision_time,
@@ -417,6 +426,7 @@ def _collect_new_table(
     time_format: Annotated[str | None, option("--time-format")] = None,
     sep: Annotated[str | None, option("--sep")] = None,
     decimal: Annotated[str | None, option("--decimal")] = None,
+    missing: Annotated[list[str] | None, option("--missing")] = None,
     percent: Annotated[
         bool | None,
         typer.Option("--percent/--no-percent", help=SPELLINGS["--percent"].help),
@@ -551,13 +561,16 @@ def read_panel(
     return panel
 
 
-def note_faults(panel: "Panel") -> None:
-    """Warn, as the audit does, of reversed labels and of feeds that are dead."""
+def note_faults(panel: "Panel", *, outcome: bool = True) -> None:
+    """Warn, as the audit does, of the wrong outcome or label, and of dead feeds."""
     from truepool.audits.topics.feeds import dead_feeds
-    from truepool.audits.topics.reversal import doubt_labels
+    from truepool.audits.topics.reversal import doubt_labels, doubt_outcome
     from truepool.core.formatting import join_names
     from truepool.render.actions import removal_options
 
+    unrelated = doubt_outcome(panel) if outcome else None
+    if unrelated is not None:
+        NOTES.insert(0, f"warning: {unrelated}")
     doubt = doubt_labels(panel)
     if doubt is not None:
         NOTES.append(f"warning: {doubt.sentence} {doubt.cure}")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from truepool.pools import Pool
     from truepool.pools.scorer import Scorer, Tally
 
-WRITTEN = ("time_format", "sep", "decimal", "percent")
+WRITTEN = ("time_format", "sep", "decimal", "missing", "percent")
 LONG = ("long", "decision_time", "updates")
 """What new cases take from the table of the fit: how it is written, and its layout."""
 

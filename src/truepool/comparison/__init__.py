@@ -1,5 +1,6 @@
 """Every pool side by side on one panel, tested on cases it was not fitted on."""
 
+from truepool.comparison.competition import Competition, describe_pending
 from truepool.comparison.cross_validation import choose_pools, compare, tabulate
 from truepool.comparison.tested_cases import (
     BASELINES,
@@ -18,11 +19,13 @@ from truepool.comparison.values import (
 __all__ = [
     "BASELINES",
     "Comparison",
+    "Competition",
     "Estimate",
     "GroupComparison",
     "Row",
     "choose_pools",
     "compare",
+    "describe_pending",
     "estimate_difference",
     "estimate_mean",
     "is_significant",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from truepool.comparison.competition import Competition
 from truepool.comparison.tested_cases import (
     BASELINES,
     TestedCases,
@@ -14,15 +15,14 @@ from truepool.comparison.tested_cases import (
     compare_groups,
 )
 from truepool.comparison.values import Comparison, GroupComparison
-from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.arrays import FloatArray
 from truepool.core.engine import Engine, one_blas_thread
 from truepool.core.errors import SettingError
 from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.capacity import Capacity
-from truepool.measures.decisions import choose_within
-from truepool.measures.folds import Folds, evaluation_cases, panel_splits
+from truepool.measures.folds import Folds, panel_splits
 from truepool.measures.groups import check_column, divide
 from truepool.measures.inference.bootstrap import check_level, check_resamples
 from truepool.measures.losses import Loss, as_loss
@@ -68,7 +68,8 @@ def compare(
     capacity : str or int, optional
         How many cases can be decided positive, as in 200, "5%" or "200/day". A plain
         number is for all cases of the panel; of fewer tested ones it is as large a
-        part.
+        part. Cases without an outcome (`Panel.with_pending`) compete for it too; cost
+        and recall are those of the others.
     by : str, optional
         Column of the panel that divides the cases into groups, to compare the pools
         within each.
@@ -101,10 +102,11 @@ def compare(
     chosen = choose_pools(pools, ranking_loss, seed)
     weights = panel.case_weights(sample_weight)
     pairs = panel_splits(panel, cv, seed)
+    competition = Competition.of(panel, pairs, limit, costs)
     pooled = cross_validate(
         chosen,
-        panel,
-        pairs,
+        competition.panel,
+        competition.pairs,
         weights,
         required=BASELINES,
         progress=progress,
@@ -112,15 +114,15 @@ def compare(
     )
     with one_blas_thread():  # the same bits on any machine
         return tabulate(
-            panel, pairs, pooled, ranking_loss, weights, level=level,
-            resamples=resamples, seed=seed, capacity=limit, by=by,
+            panel, competition, pooled, ranking_loss, weights, level=level,
+            resamples=resamples, seed=seed, by=by,
             skipped=tuple(name for name in chosen if name not in pooled),
         )  # fmt: skip
 
 
 def tabulate(
     panel: Panel,
-    pairs: list[tuple[IntArray, IntArray]],
+    competition: Competition,
     pooled: Mapping[str, FloatArray],
     ranking_loss: Loss,
     weights: FloatArray | None = None,
@@ -129,23 +131,24 @@ def tabulate(
     resamples: int,
     seed: int,
     skipped: tuple[str, ...] = (),
-    capacity: Capacity | None = None,
     by: str | None = None,
 ) -> Comparison:
-    """Compare cross-validated pools, lowest loss first."""
-    cases = evaluation_cases(pairs)
+    """Compare cross-validated pools, lowest loss first.
+
+    All cases that compete for a capacity are decided, and those tested are measured.
+    """
+    capacity, T = competition.capacity, competition.tested
+    cases = competition.cases[:T]
     outcomes = panel.outcomes[cases]
     weights = panel.case_weights(weights)
     test_weights = None if weights is None else weights[cases]
     ranking = ranking_loss.on(panel).take(cases)
     cost = Loss("cost", ranking_loss.costs, ranking_loss.threshold)
     cost = cost.on(panel).take(cases)
-    limit = None if capacity is None else capacity.scale(len(cases) / len(panel))
-    times = None if panel.times is None else panel.times[cases]
     decisions = {
-        name: choose_within(p, cost.costs, cost.threshold, limit, times)
-        for name, p in pooled.items()
+        name: competition.decide(p, ranking_loss)[:T] for name, p in pooled.items()
     }
+    pooled = {name: p[:T] for name, p in pooled.items()}
     paid = {
         name: cost.costs.cost_per_case(outcomes, decided, panel.classes)
         for name, decided in decisions.items()
@@ -163,7 +166,7 @@ def tabulate(
         stakes if ranking.name == "cost" else None,
     )  # fmt: skip
     settings: Any = {
-        "limited": limit is not None, "level": level, "resamples": resamples,
+        "limited": capacity is not None, "level": level, "resamples": resamples,
         "seed": seed,
     }  # fmt: skip
     p_values = adjust(tested.p_values())
@@ -189,6 +192,8 @@ def tabulate(
         groups,
         panel.labels.names,
         tested.unseen,
+        competition.pending,
+        panel.propensity is not None,
     )
 
 

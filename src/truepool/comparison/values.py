@@ -108,6 +108,10 @@ class Comparison:
     )
     """Differences of cost that the cases may not have shown
     (`truepool.measures.inference.unseen_differences`), added in tests and intervals."""
+    competing: int = 0
+    """Cases without an outcome that competed for the capacity."""
+    by_propensity: bool = False
+    """Whether each case counts by the chance that its outcome became known."""
 
     def __getitem__(self, pool: str) -> Row:
         for row in self.rows:

@@ -65,6 +65,24 @@ def take_cases(
     return given.take(cases) if isinstance(given, SparseReports) else given[cases]
 
 
+def join_cases(
+    first: FloatArray | SparseReports, second: FloatArray | SparseReports
+) -> FloatArray | SparseReports:
+    """Return the reports on the cases of both, the first ones first."""
+    if not (isinstance(first, SparseReports) or isinstance(second, SparseReports)):
+        return np.concatenate([first, second])
+    one, other = (
+        part if isinstance(part, SparseReports) else SparseReports.from_dense(part)
+        for part in (first, second)
+    )
+    return SparseReports(
+        np.append(one.starts, one.starts[-1] + other.starts[1:]),
+        np.append(one.agent, other.agent),
+        np.append(one.values, other.values),
+        one.agents,
+    )
+
+
 def count_missing(given: FloatArray | SparseReports) -> int:
     """Number of reports that are missing."""
     if isinstance(given, SparseReports):

@@ -33,6 +33,8 @@ from truepool.data.layout import (
     as_table,
     check_layout,
     count_missing,
+    empty_cases,
+    join_cases,
     own_memory,
     squeeze,
     take_cases,
@@ -79,6 +81,11 @@ class PendingCases:
             self.position[cases],
             self.columns.take(cases),
         )
+
+    @property
+    def layout(self) -> FloatArray | SparseReports:
+        """Sparse reports, or coordinates (P, N, C)."""
+        return self.given if isinstance(self.given, SparseReports) else self.values
 
     def __len__(self) -> int:
         """Return the number of cases, P."""
@@ -426,6 +433,44 @@ class Panel:
             CaseColumns(columns, P),
         )
         return self._replace(pending=pending)
+
+    def include_pending(self, columns: Sequence[str]) -> Self:
+        """Return the panel with its pending cases after its own, and these columns.
+
+        Only their reports, times and columns are known; outcomes, weights and groups
+        are placeholders, which nothing may read. Those without any report are left out.
+
+        >>> panel = Panel([[0.9, 0.6], [0.2, 0.1]], [1, 0]).with_pending([[0.3, 0.4]])
+        >>> len(panel.include_pending(()))
+        3
+        """
+        later = self.pending
+        if later is None:
+            return self
+        new = np.flatnonzero(~empty_cases(later.layout))
+        given = join_cases(self.given, take_cases(later.given, new))
+        both = {
+            name: np.concatenate([self.columns[name], later.columns[name][new]])
+            for name in columns
+        }
+        unknown = {
+            name: np.concatenate([values, np.repeat(values[:1], len(new))])
+            for name in ("outcomes", "weights", "groups", "propensity")
+            if (values := vars(self)[name]) is not None
+        }
+        ids, times = (
+            None if own is None or more is None else np.concatenate([own, more[new]])
+            for own, more in ((self.ids, later.ids), (self.times, later.times))
+        )
+        return self._replace(
+            given=given,
+            silent=count_missing(given),
+            columns=CaseColumns(both, len(given), copy=False),
+            ids=ids,
+            times=times,
+            pending=None,
+            **unknown,
+        )
 
     def fill_missing(self, values: FloatArray | None = None) -> Self:
         """Return the panel with every missing report filled in.

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 
-from truepool.audits.severity import FIRST, LABELS
+from truepool.audits.severity import FIRST, LABELS, UNRELATED
 from truepool.audits.values import Fix
 from truepool.core.formatting import join_names, money
 
@@ -13,6 +13,7 @@ POOL = "recalibrate the pool, as `platt` does with the mean"
 
 ACTIONS = {
     LABELS: "find out which label is the positive one",
+    UNRELATED: "find out whether this is the right outcome column",
     "constant-feed": FEED,
     "stopped-feed": "find out why {who} stopped reporting",
     "repeated-feed": FEED,
@@ -61,6 +62,7 @@ SEVERAL = {"it": "them", "its": "their", "feed": "feeds", "was": "were",
 
 FAULTS = {
     LABELS: "the doubt about the positive label",
+    UNRELATED: "the doubt about the outcome column",
     "constant-feed": "the constant feed",
     "stopped-feed": "the stopped feed",
     "repeated-feed": "the repetition of old reports",

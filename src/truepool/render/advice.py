@@ -7,7 +7,7 @@ from truepool.audits.priorities import (
     minor_fixes,
     sure_saving,
 )
-from truepool.audits.severity import CALIBRATION, FIRST, LABELS
+from truepool.audits.severity import CALIBRATION, DOUBTS, FIRST
 from truepool.audits.topics.comparison import RECOMMENDED
 from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import Audit, Finding, Recommendation
@@ -28,7 +28,7 @@ PER_CASE = " per case"
 
 def steps(audit: Audit) -> list[str]:
     """Say what to fix first, then which pool to use, then what else to do."""
-    if audit.recommendation.labels_in_doubt:
+    if audit.recommendation.outcome_in_doubt:
         return _question(audit)
     parts = (
         _first(audit),
@@ -56,11 +56,11 @@ def _with_unit(steps: list[str], audit: Audit) -> list[str]:
 
 
 def _question(audit: Audit) -> list[str]:
-    """Ask about the labels; what else is wrong whatever they are has no figures."""
-    asked, *_ = (f for f in audit.findings if f.code == LABELS)
+    """Ask about the outcome; what else is wrong whatever they are has no figures."""
+    asked, *_ = (f for f in audit.findings if f.code in DOUBTS)
     rest = [fix for fix in audit.recommendation.fixes if fix.who]
     return [
-        f"Before anything else, {ACTIONS[LABELS]}. {asked.advice}",
+        f"Before anything else, {ACTIONS[asked.code]}. {asked.advice}",
         *([f"Also {join(rest)}."] if rest else []),
     ]
 
@@ -104,7 +104,8 @@ def _why_first(audit: Audit) -> str:
     what = other.who[0] if other.who else "the pool"
     return (
         f" Recalibrating {what} would save more, {_cost(audit, other.cost.value)} per "
-        f"case{than}, but a feed must be fixed before anything is fitted to it."
+        f"case{_unlimited(audit)}{than}, but a feed must be fixed before anything is "
+        "fitted to it."
     )
 
 
@@ -148,7 +149,7 @@ def _pool(audit: Audit) -> str:
     return (
         f"{opening} {pool_name(plan)}{instead}: it costs {_cost(audit, plan.cost)} "
         f"per case, {plan.in_use} {_cost(audit, plan.cost_in_use)} "
-        f"({_validation(plan)}{as_is}). That saves {saved} per "
+        f"({_validation(audit)}{as_is}). That saves {saved} per "
         f"case, {_per_thousand(audit, plan.saving, plan.p_value)}; {plan.why}."
         f"{alone}{_auto(audit)}{again}"
     )
@@ -166,8 +167,13 @@ def _recalibrated(audit: Audit) -> str:
     saved = _cost(audit, savings[0].value)
     return (
         f" Recalibrating {audit.pool}, on the cases of the other folds, would save "
-        f"{saved} per case."
+        f"{saved} per case{_unlimited(audit)}."
     )
+
+
+def _unlimited(audit: Audit) -> str:
+    """Say that a saving is measured without the capacity, where there is one."""
+    return "" if audit.capacity is None else " without the capacity"
 
 
 def _cost(audit: Audit, value: float) -> str:
@@ -177,7 +183,7 @@ def _cost(audit: Audit, value: float) -> str:
 def _keep(audit: Audit, cost: float) -> str:
     plan = audit.recommendation
     others = f"none of the {plan.tried} other pools tried costs significantly less"
-    basis = f"({_validation(plan)})"
+    basis = f"({_validation(audit)})"
     if any(not fix.who for fix in plan.errors):
         return f"{others[:1].upper()}{others[1:]} {basis}."
     then = "Then keep" if plan.errors else "Keep"
@@ -228,9 +234,12 @@ def _alternative(audit: Audit) -> str:
     )
 
 
-def _validation(plan: Recommendation) -> str:
+def _validation(audit: Audit) -> str:
     """On which cases costs were measured, and how."""
+    plan = audit.recommendation
     cases = pluralize(plan.tested, "case")
+    if audit.capacity is not None:
+        cases += f" within a capacity of {audit.capacity.capacity}"
     if plan.forward and plan.grouped:
         return (
             f"{cases}, {plan.folds} folds over time and groups, each fitted to "

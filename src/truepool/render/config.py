@@ -11,7 +11,7 @@ HEADINGS = {
         "outcome", "positive", "agents", "long", "id", "time", "time-format",
         "decision-time", "group", "by",
     ),
-    "How the table is written": ("sep", "decimal", "percent"),
+    "How the table is written": ("sep", "decimal", "missing", "percent"),
 }  # fmt: skip
 COSTS = (
     "# What errors cost, in any unit; both are 1 by default",

@@ -1,7 +1,7 @@
 """The verdict of an audit, what its costs are, and what changed since another."""
 
 from truepool.audits.priorities import first_fixes
-from truepool.audits.severity import CALIBRATION, LABELS
+from truepool.audits.severity import CALIBRATION, DOUBTS
 from truepool.audits.values import SEVERITIES, Audit, Recommendation
 from truepool.core.formatting import in_unit, join_names, money, pluralize
 from truepool.render.actions import FAULTS
@@ -31,8 +31,8 @@ USUAL = {
 def sentence(audit: Audit) -> str:
     """Say whether the pool can be trusted, and what it takes."""
     plan = audit.recommendation
-    if plan.labels_in_doubt:
-        asked, *_ = (f for f in audit.findings if f.code == LABELS)
+    if plan.outcome_in_doubt:
+        asked, *_ = (f for f in audit.findings if f.code in DOUBTS)
         return f"{asked.sentence} Until that is clear, nothing here can be relied on."
     basis = f"{_counts(audit)} in {_where(audit)}"
     if plan.trust == "no":

@@ -6,12 +6,21 @@ from panels import random_panel
 
 from truepool.audits import audit
 from truepool.audits.evidence import Evidence
-from truepool.audits.topics.reversal import REVERSED, check, doubt_labels
+from truepool.audits.topics.reversal import (
+    REVERSED,
+    best_constant,
+    check,
+    doubt_labels,
+    doubt_outcome,
+)
+from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.sparse import SparseReports
 from truepool.measures.losses import Loss
 from truepool.measures.scores import auc
 from truepool.pools.mean import Mean
+from truepool.render.advice import steps
+from truepool.render.verdict import sentence
 from truepool.stress.sleeper import Sleeper
 
 QUICK = {"costs": COSTS, "resamples": 50}
@@ -224,3 +233,44 @@ def sparse_copy(panel):
     given = SparseReports.from_dense(panel.reports)
     labels = np.array(["fraud", "legit"])[panel.outcomes]
     return Panel(given, labels, positive="legit")
+
+
+# The wrong outcome column
+
+
+def unrelated(cases=1500):
+    """An outcome that has nothing to do with the reports."""
+    panel = sound(cases=cases)
+    coin = np.random.default_rng(5).random(cases) < 0.5
+    return Panel(panel.reports, np.where(coin, "M", "F"), positive="M")
+
+
+def test_where_no_agent_knows_the_outcome_the_audit_asks_for_the_right_column():
+    result = audit(unrelated(), **QUICK)
+    first = result.findings[0]
+    assert (first.code, first.severity, first.who) == ("unrelated-outcome", "error", ())
+    assert first.sentence.startswith(
+        "No agent tells M from F: is this the right outcome column (--outcome)? "
+        "Deciding "
+    )
+    assert sentence(result).startswith("No agent tells M from F")
+    (step,) = steps(result)
+    assert "recalibrate" not in step
+    assert result.recommendation.pool is None
+
+
+@pytest.mark.parametrize("panel", [sound(cases=300), upside_down(), sound(cases=60)])
+def test_agents_that_know_something_raise_no_doubt_of_the_outcome(panel):
+    assert doubt_outcome(panel) is None
+
+
+def test_few_cases_are_no_reason_to_doubt_the_outcome():
+    assert doubt_outcome(unrelated(60)) is None
+    assert doubt_outcome(unrelated()) is not None
+
+
+def test_the_best_constant_decision_costs_what_the_errors_of_one_label_cost():
+    panel = unrelated()
+    label, cost = best_constant(panel, Loss("cost", Costs(fn=10, fp=1)))
+    assert label == "M"
+    assert cost == np.mean(panel.outcomes == 0)

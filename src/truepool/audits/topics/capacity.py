@@ -1,6 +1,7 @@
 """What the pool costs and finds when only so many cases can be decided positive."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,31 +9,34 @@ from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.topic import Topic
 from truepool.audits.values import AtCapacity
+from truepool.comparison import describe_pending
 from truepool.core.arrays import IntArray
 from truepool.core.formatting import percent
-from truepool.measures.decisions import limit_decisions
+from truepool.measures.losses import Loss
 
 
 def at_capacity(evidence: Evidence) -> AtCapacity | None:
     """Recall and cost of the pool within the capacity; None where there is none."""
     if evidence.capacity is None:
         return None
-    panel, cases, decided = evidence.panel, evidence.cases, evidence.decisions
-    limit = evidence.capacity.scale(len(cases) / len(panel))
-    times = None if panel.times is None else panel.times[cases]
+    competition, pooled = evidence.competition, evidence.pooled_competitors
+    loss = Loss("cost", evidence.costs, evidence.threshold)
+    every = competition.decide(pooled, loss)
+    wanted = replace(competition, capacity=None).decide(pooled, loss)
+    within, decided = every[: competition.tested], wanted[: competition.tested]
     costs = evidence.tested_loss.costs
-    within = limit_decisions(decided, evidence.pooled, costs, limit, times)
     cost = costs.cost_per_case(evidence.outcomes, within, 2)
     return AtCapacity(
         str(evidence.capacity),
-        int(decided.sum()),
-        int(within.sum()),
+        int(wanted.sum()),
+        int(every.sum()),
         evidence.recall(within),
         _share(evidence, within, within),
         evidence.estimate(cost),
         evidence.saving(cost - evidence.cost),
         _share(evidence, decided, evidence.outcomes),
         _share(evidence, decided, decided),
+        competition.pending,
     )
 
 
@@ -54,7 +58,8 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         yield Candidate(
             "capacity",
             (),
-            f"{limit}, all {found.wanted:,} positive decisions fit.",
+            f"{limit}, all {found.wanted:,} positive decisions fit."
+            f"{_basis(evidence, found)}",
             "Nothing: the capacity is enough.",
             least="note",
             figure="capacity",
@@ -67,13 +72,22 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         f"{limit}, {found.decided:,} of {found.wanted:,} positive decisions fit: "
         f"{percent(found.recall.value)} of the positives are found instead of "
         f"{percent(found.recall_without_limit)}, and a case costs "
-        f"{evidence.money(found.cost.value)} instead of {evidence.money(now)}.",
+        f"{evidence.money(found.cost.value)} instead of {evidence.money(now)}."
+        f"{_basis(evidence, found)}",
         _advice(found),
         least="note",
         number=found.rise,
         unit=evidence.in_currency("cost of the limit per case"),
         figure="capacity",
     )
+
+
+def _basis(evidence: Evidence, found: AtCapacity) -> str:
+    """Say who competes for the capacity, and whose figures these are."""
+    if not found.competing:
+        return ""
+    by_propensity = evidence.panel.propensity is not None
+    return f" {describe_pending(found.competing, by_propensity=by_propensity)}"
 
 
 def _advice(found: AtCapacity) -> str:

@@ -15,6 +15,7 @@ from truepool.audits.values import PairedComparison
 from truepool.comparison import (
     BASELINES,
     Comparison,
+    Competition,
     choose_pools,
     estimate_difference,
     tabulate,
@@ -46,8 +47,13 @@ SIGNIFICANT = 0.05
 
 
 def folds(evidence: Evidence) -> list[tuple[IntArray, IntArray]]:
-    """Folds of the audit, of which at most `COMPARISON_CASES` cases are tested."""
+    """Folds of the audit, of which at most `COMPARISON_CASES` cases are tested.
+
+    Within a capacity all are, because each may take the place of another.
+    """
     pairs = evidence.validation.folds
+    if evidence.capacity is not None:  # every case takes part in the choice
+        return [(evidence.sampling.training_part(learn), test) for learn, test in pairs]
     cases = evidence.sampling.part(
         evaluation_cases(pairs), COMPARISON_CASES, "the comparison"
     )
@@ -70,12 +76,14 @@ def compare_pools(evidence: Evidence) -> Comparison | None:
     pools = choose_pools(chosen, loss, evidence.seed)
     try:
         pairs = evidence.compute(folds)
-        known = {own.name: evidence.validation.pooled_of(evaluation_cases(pairs))}
+        competition = Competition.of(panel, pairs, evidence.capacity, evidence.costs)
+        tested = evidence.validation.pooled_of(evaluation_cases(pairs))
+        later = evidence.pooled_competitors[len(evidence.pooled) :]
         pooled = cross_validate(
             pools,
-            panel,
-            pairs,
-            known=known,
+            competition.panel,
+            competition.pairs,
+            known={own.name: np.concatenate([tested, later])},
             required=BASELINES,
             engine=evidence.engine,
         )
@@ -84,7 +92,7 @@ def compare_pools(evidence: Evidence) -> Comparison | None:
         return None
     return tabulate(
         panel,
-        pairs,
+        competition,
         pooled,
         loss,
         level=evidence.level,

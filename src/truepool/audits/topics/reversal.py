@@ -4,22 +4,24 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from truepool.audits.attribution import dates
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
-from truepool.audits.severity import LABELS, LIKELY, SURE
+from truepool.audits.severity import LABELS, LIKELY, SURE, UNRELATED
 from truepool.audits.topic import Topic
 from truepool.audits.topics.feeds import fix_feed
 from truepool.comparison import Estimate
-from truepool.core.arrays import FloatArray, IntArray, to_classes
+from truepool.core.arrays import FloatArray, IntArray, case_mean, to_classes
 from truepool.data.panel import Panel
 from truepool.data.sparse import DENSE_CELLS
 from truepool.measures.groups import enough_cases
-from truepool.measures.inference import independent_units, paired_p_values
+from truepool.measures.inference import holm, independent_units, paired_p_values
 from truepool.measures.inference.bootstrap import standard_errors
+from truepool.measures.losses import Loss
 from truepool.measures.scores import auc
 from truepool.online.alarms.change_point import Change, change
 from truepool.stress.label_flip import LabelFlip
@@ -28,6 +30,8 @@ REVERSED = 0.45
 """AUC below which an agent is reversed and not just uninformative."""
 NEARLY_ALL = 0.8
 """Where at least this share of the agents is reversed, the labels are in doubt."""
+CHANCE = 0.6
+"""Where the AUC of the agents' mean is below this for sure, the outcome is in doubt."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +59,76 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             figure="credit",
             broken=True,
         )
+    unrelated = doubt_outcome(evidence.panel)
+    if unrelated is not None:
+        decision, cost = best_constant(evidence.panel, evidence.loss)
+        yield Candidate(
+            UNRELATED,
+            (),
+            f"{unrelated} Deciding {decision} in every case would cost "
+            f"{evidence.money(cost)} per case.",
+            "Name the right column (--outcome). Until that is clear no figure that "
+            "depends on outcomes is to the agents' credit.",
+            least="error",
+            figure="credit",
+        )
+
+
+def doubt_outcome(panel: Panel) -> str | None:
+    """Ask whether this is the right outcome, where no agent ranks it beyond chance.
+
+    Neither the mean of the agents nor one of them ranks the cases significantly better
+    or worse than chance (Holm), and the AUC of the mean is below `CHANCE` for sure.
+    """
+    large = panel.sparse is not None and panel.sparse.cells > DENSE_CELLS
+    if panel.classes > 2 or large or not enough_cases(panel.outcomes):
+        return None
+    mean = _mean(panel)
+    known = np.flatnonzero(~np.isnan(mean[:, 0]))
+    weights = panel.case_weights()
+    own = None if weights is None else weights[known]
+    area = auc(to_classes(mean[known]), panel.outcomes[known], sample_weight=own)
+    if auc_interval(area, panel.outcomes[known], 1 - LIKELY).high >= CHANCE:
+        return None
+    everyone = [mean, *panel.values.swapaxes(0, 1)]
+    p_values = [_two_sided(panel, reports) for reports in everyone]
+    if min(holm(np.array(p_values))) < LIKELY:
+        return None
+    names = panel.labels.positive, panel.labels.negative
+    return (
+        f"No agent tells {names[0]} from {names[1]}: is this the right outcome column "
+        "(--outcome)?"
+    )
+
+
+def _two_sided(panel: Panel, reports: FloatArray) -> float:
+    """Test whether reports (T, 1) rank cases other than by chance, or turned round."""
+    test = _test(panel, _ranks(reports))
+    own = panel.order[test.places]
+    if len(own) < 2 or np.ptp(reports[own]) == 0:
+        return 1.0
+    weights, groups = panel.case_weights(), panel.groups
+    parts = independent_units(
+        test.excess[:, None],
+        None if weights is None else weights[own],
+        None if groups is None else groups[own],
+    )
+    turned = change(test.excess).p_value if panel.times is not None else 1.0
+    return min(float(paired_p_values(parts)[0]), turned)
+
+
+def best_constant(panel: Panel, loss: Loss) -> tuple[Any, float]:
+    """Return the label that costs least if it is always decided, and that cost."""
+    y = panel.outcomes
+    costs = [
+        case_mean(
+            loss.costs.cost_per_case(y, np.full(len(y), k), panel.classes),
+            panel.case_weights(),
+        )
+        for k in range(panel.classes)
+    ]
+    best = int(np.argmin(costs))
+    return panel.labels.names[best], float(costs[best])
 
 
 def doubt_labels(panel: Panel) -> LabelDoubt | None:

@@ -14,6 +14,9 @@ from truepool.data.tables.agent_columns import looks_like_id
 from truepool.data.tables.numbers import MISSING, THOUSANDS
 from truepool.data.tables.times import time_formats
 
+MOST_WORDS = 2
+"""A column of numbers with more different words is text."""
+
 NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?\s*%?")
 
 
@@ -80,6 +83,20 @@ class ColumnProfile:
         """Whether the values could be probabilities: in [0, 1], or with a % sign."""
         return self.lies_within(100.0 if self.percent else 1.0)
 
+    @cached_property
+    def words(self) -> dict[str, int]:
+        """Words that may mean "no report", and how often they occur.
+
+        The other values look like reports, and the words are few.
+        """
+        if self.numbers is not None:
+            return {}
+        words = {v: n for v, n in self.counts.items() if not _is_number(v)}
+        others = [v for v in self.distinct if v not in words]
+        rest = ColumnProfile(self.name, tuple(others), self.codes, self.dated)
+        few = len(words) <= MOST_WORDS and sum(words.values()) < self.rows / 2
+        return words if few and rest.is_report else {}
+
     @property
     def is_amount(self) -> bool:
         """Whether the values are numbers from 0 on, some above 1, that may repeat."""
@@ -143,6 +160,14 @@ def _profile(name: str, column: pa.ChunkedArray) -> ColumnProfile:
     codes = encoded.indices.fill_null(-1).to_numpy().astype(np.int64)
     distinct = tuple(encoded.dictionary.to_pylist())
     return ColumnProfile(name, distinct, codes, pa.types.is_temporal(column.type))
+
+
+def _is_number(value: str) -> bool:
+    try:
+        _number(value)
+    except ValueError:
+        return False
+    return True
 
 
 def _number(value: str) -> float:

@@ -1,5 +1,6 @@
 """The one place where the text of a table becomes numbers."""
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -42,7 +43,7 @@ def parse_reports(
     columns = list(columns)
     parsed = {column.name: _parse(column, written, first_row) for column in columns}
     if written.percent:
-        _check_one_unit(columns)
+        _check_one_unit(columns, written)
         for name, values in parsed.items():
             _check_range(name, values, 0, 100, "percentage", "--percent", first_row)
         parsed = {name: values / 100 for name, values in parsed.items()}
@@ -175,8 +176,11 @@ def parse_column(column: nw.Series[Any], written: TableFormat) -> Array:
     values = np.asarray(column.to_numpy())
     if values.dtype.kind not in "OUT":
         return values
+    shares = _signed_shares(column, written)
+    if shares is not None:
+        return shares
     if written.decimal == ",":
-        text = _without_thousands(column.name, _text(column))
+        text = _without_thousands(column.name, _text(column, written))
         if _has_decimal_commas(text):
             return _cast(text, replace(written, percent=False))
     cells = values.astype(object)
@@ -194,7 +198,10 @@ def parse_numbers(
     """
     if _is_numeric(column):
         return _as_floats(column)
-    text = _text(column)
+    shares = _signed_shares(column, written)
+    if shares is not None:
+        return shares
+    text = _text(column, written)
     written = replace(written, percent=False)
     if written.decimal == ",":
         text = _without_thousands(column.name, text, first_row)
@@ -209,6 +216,18 @@ def parse_numbers(
             f"{what} must be a number; column {column.name!r} has {cell!r} in "
             f"{row_name(first_row + row)}. {cure}"
         ) from None
+
+
+def _signed_shares(column: nw.Series[Any], written: TableFormat) -> FloatArray | None:
+    """Propensities (T,) that all carry a percent sign; None where they do not."""
+    if column.name != written.propensity or _is_numeric(column):
+        return None
+    text = _text(column, written)
+    pattern = r"^(\d+([.,]\d+)?\s*%)?$"
+    if not pc.all(pc.match_substring_regex(text, pattern)).as_py():
+        return None
+    text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+    return _cast(text, replace(written, percent=True)) / 100
 
 
 def is_empty(column: nw.Series[Any]) -> BoolArray:
@@ -232,7 +251,7 @@ def _as_floats(column: nw.Series[Any]) -> FloatArray:
 def _parse(column: nw.Series[Any], written: TableFormat, first_row: int) -> FloatArray:
     if _is_numeric(column):
         return _as_floats(column)
-    text = _text(column)
+    text = _text(column, written)
     try:
         return _cast(text, written)
     except pa.ArrowInvalid:
@@ -243,7 +262,7 @@ def _parse(column: nw.Series[Any], written: TableFormat, first_row: int) -> Floa
         ) from None
 
 
-def _text(column: nw.Series[Any]) -> Any:
+def _text(column: nw.Series[Any], written: TableFormat) -> Any:
     """Trimmed text of each cell; null where it means that there is no value."""
     if column.dtype == nw.String:
         cells = column.to_arrow().cast(pa.string())
@@ -251,7 +270,7 @@ def _text(column: nw.Series[Any]) -> Any:
         values = [None if v is None or v != v else str(v) for v in column.to_list()]
         cells = pa.array(values, pa.string())
     text = pc.utf8_trim_whitespace(cells)
-    gone = pc.is_in(text, value_set=pa.array(MISSING))
+    gone = pc.is_in(text, value_set=pa.array([*MISSING, *written.missing]))
     return pc.if_else(gone, pa.scalar(None, pa.string()), text)
 
 
@@ -311,9 +330,11 @@ def _has_decimal_commas(text: Any) -> bool:
 
 def _cure(name: str, cell: str, written: TableFormat) -> str:
     if not is_number(cell.rstrip("%").replace(",", ".")):
+        word = shlex.quote(cell)
         return (
-            f"Correct it, or leave the column out if it is not an agent (--ignore "
-            f"{name}, or name the agents with --agents)."
+            f"If it means no report, pass --missing {word}; an empty cell, NA, NaN or "
+            "null means that already. Else correct it, or leave the column out if it "
+            f"is not an agent (--ignore {name}, or name the agents with --agents)."
         )
     if "." in cell and written.decimal == ",":
         return "Pass --decimal '.' if the point is the decimal mark, else leave it out."
@@ -328,20 +349,20 @@ def is_signed(column: nw.Series[Any]) -> bool:
     return any(str(cell).strip().endswith("%") for cell in cells)
 
 
-def _check_one_unit(columns: list[nw.Series[Any]]) -> None:
+def _check_one_unit(columns: list[nw.Series[Any]], written: TableFormat) -> None:
     """Refuse tables in which some reports carry a percent sign and others do not."""
     first: dict[bool, tuple[str, str]] = {}
     for column in columns:
         if _is_numeric(column):
             cells = [str(value) for value in column.drop_nulls().head(1).to_list()]
         else:
-            cells = _text(column).drop_null().to_pylist()
+            cells = _text(column, written).drop_null().to_pylist()
         for cell in cells:
             first.setdefault(cell.endswith("%"), (column.name, cell))
     if len(first) == 2:
-        (signed, written), (bare, number) = first[True], first[False]
+        (signed, share), (bare, number) = first[True], first[False]
         raise ReportError(
             "with --percent either all reports carry a percent sign or none; column "
-            f"{signed!r} has {written!r} and column {bare!r} has {number!r}. Write "
+            f"{signed!r} has {share!r} and column {bare!r} has {number!r}. Write "
             "them in one unit."
         )

@@ -17,6 +17,7 @@ from truepool.data.tables.column_profile import ColumnProfile, profile_columns
 from truepool.data.tables.files import NAMES
 from truepool.data.tables.reader import INDEXES, load_panel, read_source
 from truepool.data.tables.table_format import TableFormat
+from truepool.data.tables.times import BETWEEN, ISO
 
 OUTCOMES = (
     "y", "outcome", "label", "target", "class", "truth", "resolved", "resolution",
@@ -95,6 +96,7 @@ def profile_table(path: Path) -> TableProfile:
     look = _Look({name: c for name, c in columns.items() if name not in INDEXES})
     if not _find_long(look):
         _find_agents(look)
+        _ask_for_words(look)
         _find_outcome(look, look.open)
         _find_id(look)
         _find_time(look)
@@ -161,9 +163,28 @@ def _ask_for_agents(look: _Look) -> None:
     large = {n: c for n, c in look.open.items() if c.lies_within(100.0) and not c.is_id}
     choices = ((n, c.describe()) for n, c in (large or look.open).items())
     look.ask("agents", "which columns hold the reports of agents?", *choices)
-    if large:
+    if any(not column.lies_within(1.0) for column in large.values()):
         reason = (True, "if the reports lie between 0 and 100")
         look.ask("percent", "are the reports percentages?", reason)
+
+
+def _ask_for_words(look: _Look) -> None:
+    """Ask about columns that look like reports but for a word or two."""
+    found = {name: column.words for name, column in look.open.items() if column.words}
+    choices = {
+        word: f"{pluralize(count, 'row')} of {name!r}"
+        for name, words in found.items()
+        for word, count in words.items()
+    }
+    if not choices:
+        return
+    names, words = (" and ".join(map(repr, each)) for each in (found, choices))
+    sentence = (
+        f"{names} {'looks' if len(found) == 1 else 'look'} like reports but for "
+        f"{words}: does that mean no report (--missing)? Then add {names} to the "
+        "agents."
+    )
+    look.questions.append(Question("missing", sentence, tuple(choices.items()), False))
 
 
 def _columns_by_class(columns: Mapping[str, ColumnProfile]) -> dict[str, list[str]]:
@@ -257,12 +278,18 @@ def _find_time(look: _Look) -> None:
 def _find_groups(look: _Look) -> None:
     """Offer columns of text that say what cases have in common, or of what kind."""
     words = {n: c for n, c in look.open.items() if c.numbers is None}
-    texts = {n: c for n, c in words.items() if not (c.dated or c.time_formats)}
+    texts = {
+        n: c for n, c in words.items() if not (c.dated or c.time_formats or c.words)
+    }
     many = {n: c for n, c in texts.items() if SEGMENTS < len(c.distinct) <= c.rows / 2}
     few = {n: c for n, c in texts.items() if 2 <= len(c.distinct) <= SEGMENTS}
     for option, sentence, columns in (
         ("group", "do the cases of one of these belong together (--group)?", many),
-        ("by", "which column divides the cases into kinds to look at (--by)?", few),
+        (
+            "by",
+            "which column, not the outcome, divides the cases into kinds (--by)?",
+            few,
+        ),
     ):
         choices = tuple((name, column.describe()) for name, column in columns.items())
         if choices:
@@ -278,6 +305,19 @@ def _set_time(look: _Look, name: str, reason: str) -> None:
         look.ask("time-format", "how are the times written?", *choices)
     elif column.time_formats[0]:
         look.set("time-format", column.time_formats[0], example)
+
+
+def _add_format(look: _Look, name: str) -> None:
+    """Add the format of a second column of times, where it is another one."""
+    column, first = look.open[name], look.options.get("time-format")
+    if any(question.option == "time-format" for question in look.questions):
+        return  # the answer may fit both
+    forms = [f or ISO[0] for f in column.time_formats]
+    if column.dated or first in forms or (first is None and "" in column.time_formats):
+        return
+    both = forms[0] if first is None else f"{first} {BETWEEN} {forms[0]}"
+    if len(forms) == 1:
+        look.set("time-format", both, f"{name} as in {column.distinct[0]!r}")
 
 
 def _find_long(look: _Look) -> bool:
@@ -310,6 +350,7 @@ def _find_long(look: _Look) -> bool:
         if len(moving) == 1:
             _set_time(look, moving[0], "when each report was made")
             if len(ends) == 1:
+                _add_format(look, ends[0])
                 look.set("decision-time", ends[0], "only earlier reports count", *ends)
         else:
             _find_time(look)

@@ -151,8 +151,9 @@ def read_panel(
     **written
         How the table is written and what its columns mean: ``positive``, ``agents``,
         ``id``, ``time``, ``ignore``, ``columns``, ``weight``, ``group``,
-        ``propensity``, ``sep``, ``decimal``, ``percent``, ``scores``, ``time_format``,
-        ``layout``, ``long``, ``decision_time`` and ``updates``; see `TableFormat`.
+        ``propensity``, ``sep``, ``decimal``, ``missing``, ``percent``, ``scores``,
+        ``time_format``, ``layout``, ``long``, ``decision_time`` and ``updates``; see
+        `TableFormat`.
 
     Examples
     --------

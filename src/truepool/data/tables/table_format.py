@@ -50,13 +50,17 @@ class TableFormat:
         Separator of a text file, a character or "tab"; by default it is detected.
     decimal : {".", ","}
         Decimal mark.
+    missing : sequence of str
+        Words that mean "no report", such as ``n/d``, beside the empty cell, NA, NaN and
+        null.
     percent : bool
         Whether reports are percentages, 0 to 100 or ``6.1%``.
     scores : str, optional
         Reports are scores from the first number to the second, ``"1-5"``: s counts as
         (s - 1) / 4.
     time_format : str, optional
-        How times are written, as in ``%d.%m.%Y %H:%M``; by default ISO 8601.
+        How times are written, as in ``%d.%m.%Y %H:%M``; by default ISO 8601. Several,
+        separated by ``|``, where columns differ: each column must fit one of them.
     long : sequence of three str, optional
         Columns with the case, the agent and the report of a long table, which has one
         row per report.
@@ -88,6 +92,7 @@ class TableFormat:
     propensity: str | None
     sep: str | None
     decimal: str
+    missing: tuple[str, ...]
     percent: bool
     scores: str | None
     time_format: str | None
@@ -110,6 +115,7 @@ class TableFormat:
         propensity: str | None = None,
         sep: str | None = None,
         decimal: str = ".",
+        missing: Sequence[str] | None = None,
         percent: bool = False,
         scores: str | None = None,
         time_format: str | None = None,
@@ -133,6 +139,7 @@ class TableFormat:
             "propensity": propensity,
             "sep": None if sep is None else _separator(sep),
             "decimal": decimal,
+            "missing": tuple(missing or ()),
             "percent": percent,
             "scores": scores,
             "time_format": time_format,

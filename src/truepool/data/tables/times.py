@@ -9,6 +9,7 @@ import numpy as np
 
 from truepool.core.arrays import Array
 from truepool.core.errors import PanelError
+from truepool.core.formatting import join_names
 from truepool.data.row_names import row_name
 from truepool.data.tables.table_format import TableFormat
 
@@ -16,10 +17,12 @@ DATES = (
     "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d",
     "%d %b %Y", "%b %d, %Y",
 )  # fmt: skip
-TIMES = ("", " %H:%M", " %H:%M:%S")
+TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 """Times are looked for in ISO 8601, then as each of these dates with each of these."""
 ISO = tuple(f"%Y-%m-%d{time}" for time in (*TIMES, "T%H:%M", "T%H:%M:%S"))
 """The most frequent ways to write ISO 8601."""
+BETWEEN = "|"
+"""Stands between several formats."""
 
 
 def time_formats(values: Iterable[str]) -> tuple[str, ...]:
@@ -47,18 +50,40 @@ def parse_times(
         return np.asarray(column.to_numpy())
     times: list[datetime | None] = []
     cells = column.to_list()
+    form = _choose(column.name, cells, written.time_format)
     for row, value in enumerate(cells):
         try:
-            times.append(_time(value, written.time_format))
+            times.append(_time(value, form))
         except ValueError:
             kind, cure = "as ISO 8601, such as 2026-01-31T12:00", _cure(cells)
-            if written.time_format is not None:
-                kind, cure = f"as {written.time_format!r}", _other_format(cells)
+            if form is not None:
+                kind = f"as {written.time_format!r}"
+                cure = _other_format(cells, written)
             raise PanelError(
                 f"a time must be written {kind}; column {column.name!r} has {value!r} "
                 f"in {row_name(first_row + row)}. {cure}"
             ) from None
     return np.array(times, dtype=object)
+
+
+def _choose(name: str, cells: list[Any], written: str | None) -> str | None:
+    """Return the format of a column: of several, the only one that fits all cells.
+
+    Where none does, the first; its error says so.
+    """
+    formats = [] if written is None else [f.strip() for f in written.split(BETWEEN)]
+    if len(formats) < 2:
+        return written
+    texts = [str(cell).strip() for cell in cells if cell]
+    fit = [f for f in formats if all(_is_time(text, f) for text in texts)]
+    if len(fit) > 1 and any(
+        _time(t, fit[0]) != _time(t, f) for t in texts for f in fit
+    ):
+        raise PanelError(
+            f"one of the formats must fit the column {name!r}; {join_names(fit)} both "
+            "fit and give different times. Leave one out of --time-format."
+        )
+    return fit[0] if fit else formats[0]
 
 
 def _time(value: Any, written: str | None) -> datetime | None:
@@ -78,14 +103,21 @@ def _cure(cells: Iterable[Any]) -> str:
     return "Say how times are written, as in --time-format '%d.%m.%Y %H:%M'."
 
 
-def _other_format(cells: Iterable[Any]) -> str:
-    """Name the format that fits all cells, where there is one."""
+def _other_format(cells: Iterable[Any], written: TableFormat) -> str:
+    """Name the format that fits all cells, where there is one.
+
+    Two columns of times may be written differently.
+    """
     texts = [str(cell).strip() for cell in cells if cell]
     found = [f for f in time_formats(texts) if f]
     found += [f for f in ISO if all(_is_time(text, f) for text in texts)]
-    if found:
-        return f"Pass --time-format {' or '.join(map(repr, found))}."
-    return "Change --time-format."
+    if not found:
+        return "Change --time-format."
+    cure = f"Pass --time-format {' or '.join(map(repr, found))}"
+    if written.decision_time is None:
+        return f"{cure}."
+    both = f"{written.time_format} {BETWEEN} {found[0]}"
+    return f"{cure}; if the columns of times are written differently, {both!r}."
 
 
 def _is_time(value: str, written: str) -> bool:

@@ -9,6 +9,7 @@ from truepool.comparison import (
     Estimate,
     GroupComparison,
     Row,
+    describe_pending,
     is_significant,
 )
 from truepool.core.formatting import in_unit, money
@@ -142,11 +143,15 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
         limit = f"at most {comparison.capacity}, the most valuable ones"
         decision += f"; {limit}"
     share = f"{100 * comparison.level:g} %"
+    who = ""
+    if comparison.competing:
+        by_propensity = comparison.by_propensity
+        who = f" {describe_pending(comparison.competing, by_propensity=by_propensity)}"
     missing = ""
     if comparison.skipped:
         missing = f" Not tried, for lack of cases: {', '.join(comparison.skipped)}."
     return (
-        f"{decision}. Brackets: {share} intervals by resampling cases, or "
+        f"{decision}.{who} Brackets: {share} intervals by resampling cases, or "
         f"whole groups where they are given.{missing}",
         "Recall: share of positive cases found. Alarms: share of negative cases "
         "decided positive. ECE: calibration error.",
