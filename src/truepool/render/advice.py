@@ -165,9 +165,10 @@ def _recalibrated(audit: Audit) -> str:
     if not savings or "Recalibrating the pool" in _why_first(audit):
         return ""
     saved = _cost(audit, savings[0].value)
+    later = ", later ones too" * audit.recommendation.forward
     return (
-        f" Recalibrating {audit.pool}, on the cases of the other folds, would save "
-        f"{saved} per case{_unlimited(audit)}."
+        f" Recalibrating {audit.pool}, on the cases of the other folds{later}, would "
+        f"save {saved} per case{_unlimited(audit)}."
     )
 
 
