@@ -316,7 +316,7 @@ def test_auto_is_recommended_where_it_costs_significantly_less_and_none_beats_it
     if result.recommendation.pool != "auto":
         assert beaten
         assert result.recommendation.cost <= result.comparison["auto"].loss.value
-        assert "auto would save less" in result.advice
+        assert "auto would save less than" in result.advice
         others = [pool for pool in by_case if pool != "auto"]
         adjusted = holm_adjusted(np.array(tests))
         p = adjusted[others.index(result.recommendation.pool)]

@@ -160,6 +160,7 @@ def compare_groups(
             int((part.case_outcomes > 0).sum()),
             shortages[name],
             part.rows(*adjusted[name], **settings) if name in adjusted else (),
+            case_mean((part.outcomes > 0).astype(np.float64), part.weights),
         )
         for name, part in parts.items()
     )

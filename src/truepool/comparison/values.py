@@ -72,6 +72,8 @@ class GroupComparison:
     positives: int
     shortage: str | None
     rows: tuple[Row, ...] = ()
+    share: float = 0.0
+    """Share of positives, each case counted by its weight."""
 
 
 @dataclass(frozen=True)

@@ -259,7 +259,7 @@ def _why(table: list[Candidate], tested: int, cases: int) -> str:
     if cases < MANY_CASES and any(c.name in CAUTIOUS for c in table):
         caution = f"; with fewer than {MANY_CASES} cases mean and shrunk start ahead"
     return (
-        f"{len(selected)} of {len(table)} candidates are combined, weighted by how "
-        f"well they predicted {tested:,} cases that they had not learned from: "
-        f"{leaders}{caution}"
+        f"{len(selected)} of {len(table)} candidates are combined, with the weights "
+        f"that together predicted {tested:,} cases best, none of which they had "
+        f"learned from: {leaders}{caution}"
     )

@@ -201,13 +201,15 @@ def _auto(audit: Audit) -> str:
         return " auto would decide no case at another cost."
     if saving.high < 0:
         more = Estimate(-saving.value, -saving.high, -saving.low)
-        return f" auto would cost more: {_per_thousand(audit, more)}."
+        return (
+            f" auto would cost more than {plan.in_use}: {_per_thousand(audit, more)}."
+        )
     amount = _per_thousand(audit, saving)
     if not saving.low > 0:
         shown = savings_per_thousand(saving, audit.level, unit(audit))
-        return f" auto costs about the same ({shown})."
+        return f" auto costs about the same as {plan.in_use} ({shown})."
     if plan.saving is not None and saving.value < plan.saving.value:
-        return f" auto would save less: {amount}."
+        return f" auto would save less than {plan.pool}: {amount}."
     p = ""
     if plan.auto_p_value is not None:
         p = f" (adjusted {equation('p', plan.auto_p_value)})"

@@ -36,7 +36,7 @@ def sentence(audit: Audit) -> str:
         return f"{asked.sentence} Until that is clear, nothing here can be relied on."
     basis = f"{_counts(audit)} in {_where(audit)}"
     if plan.trust == "no":
-        return f"Do not trust this pool {_until(plan)}: {basis}.{_apart(plan)}"
+        return f"Do not trust this pool {_until(plan)}: {basis}.{_apart(audit)}"
     if plan.trust == "with care":
         better = f" {_capital(pool_name(plan))} costs significantly less."
         better *= plan.change
@@ -157,9 +157,11 @@ def _until(plan: Recommendation) -> str:
     return f"until {join_names(agents)} {verb} {cure}"
 
 
-def _apart(plan: Recommendation) -> str:
-    """Say that the rule itself is sound, where only agents are at fault."""
+def _apart(audit: Audit) -> str:
+    """Say that the rule itself is sound, where errors of agents are all there is."""
+    plan = audit.recommendation
     clean = all(fix.who and fix.code != "worse-than-best" for fix in plan.fixes)
+    clean = clean and not audit.count("warning")
     if plan.pool == plan.in_use and _agents(plan) and clean:
         return f" Apart from that, {plan.in_use} is fine."
     return ""

@@ -16,6 +16,8 @@ from truepool.data.panel import Panel
 from truepool.measures.groups import NO_VALUE, divide
 from truepool.pools.mean import Mean
 from truepool.render.html.audit import html
+from truepool.render.numbers import percent
+from truepool.render.tables.comparison import groups
 
 RATES = {"EU": 0.3, "US": 0.5, "ASIA": 0.2, "LATAM": 0.4}
 SHARES = [0.4, 0.3, 0.28, 0.02]
@@ -256,3 +258,22 @@ def test_the_share_of_positives_of_a_group_counts_cases_by_their_weights():
             counted = weights if one is weighted else np.ones(80)
             share = np.average(panel.outcomes[part], weights=counted[part])
             assert_allclose(group.share, share)
+
+
+def test_audit_and_comparison_state_the_same_share_of_positives():
+    """Both count a case by its propensity."""
+    panel = sound(cases=600)
+    kinds = np.resize(["web", "app", "app"], 600)
+    chance = np.where(panel.outcomes == 1, 0.9, 0.3)
+    reviewed = Panel(
+        panel.reports, panel.outcomes, columns={"kind": kinds}, propensity=chance
+    )
+    quick = {"costs": COSTS, "by": "kind", "resamples": 50}
+    found = compare(reviewed, pools=["vcg"], **quick)
+    rows = {one.group: one for one in audit(reviewed, **quick).segments}
+    for one in found.groups:
+        own = kinds == one.group
+        expected = np.average(panel.outcomes[own], weights=1 / chance[own])
+        assert_allclose([one.share, rows[one.group].share], expected)
+    texts = groups(found).to_markdown()
+    assert percent(found.groups[0].share) in texts

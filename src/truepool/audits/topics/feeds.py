@@ -234,8 +234,7 @@ def _constant(
         "constant-feed",
         (agent,),
         f"The feed of {agent} is dead: from {line.describe(place)} {until} it reports "
-        f"{value} and nothing else, {len(run):,} times; 99 % of its other runs of "
-        f"identical reports are no longer than {max(run.usual, 1)}.",
+        f"{value} and nothing else, {len(run):,} times; {_usual(run.usual)}.",
         f"Take {agent} out of the pool until the feed is fixed, and have whoever runs "
         "it look at what happened then. A constant report says nothing about a case.",
         p_value=run.p_value,
@@ -247,6 +246,13 @@ def _constant(
         since=int(line.resolved[place]),
         between=line.between(place),
     )
+
+
+def _usual(longest: int) -> str:
+    """Say how long an agent's other runs of identical reports are."""
+    if longest <= 1:
+        return "its other reports hardly ever repeat"
+    return f"99 % of its other runs of identical reports are at most {longest} long"
 
 
 def _check_stopped(

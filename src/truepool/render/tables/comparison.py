@@ -26,6 +26,9 @@ from truepool.render.numbers import (
 )
 from truepool.render.tables.grid import Grid
 
+POSITIVE = "Positive: share of positive cases, by weight and propensity if given."
+"""What a column of shares means, wherever groups of cases are shown."""
+
 
 def grid(comparison: Comparison) -> Grid:
     """Lay a comparison out: lowest loss first, differences with their intervals."""
@@ -81,7 +84,7 @@ def groups(comparison: Comparison) -> Grid:
     """Lay out the pool with the lowest loss within each group, and the plain mean."""
     rows = []
     for one in comparison.groups:
-        counts = (one.group, f"{one.cases:,}", percent(one.positives / one.cases))
+        counts = (one.group, f"{one.cases:,}", percent(one.share))
         if not one.rows:
             rows.append((*counts, *("-",) * 5))
             continue
@@ -108,7 +111,7 @@ def groups(comparison: Comparison) -> Grid:
     notes = [
         "Per case, on cases the pools were not fitted on. * marks differences whose "
         "interval excludes 0 and that are significant after adjusting for "
-        f"{tried} pools in all groups (Holm).",
+        f"{tried} pools in all groups (Holm). {POSITIVE}",
         *small_groups(comparison.groups),
     ]
     title = f"The pools within groups of {comparison.by}"

@@ -8,7 +8,7 @@ from truepool.audits.topics.incentives import IN_COSTS, payment_of
 from truepool.audits.values import AtCapacity, Audit, Calibration, Drift, Segment
 from truepool.core.formatting import in_unit
 from truepool.render.numbers import format_estimate, format_p_value, number, percent
-from truepool.render.tables.comparison import small_groups
+from truepool.render.tables.comparison import POSITIVE, small_groups
 from truepool.render.tables.grid import Grid
 from truepool.render.verdict import usual
 
@@ -163,9 +163,9 @@ def segments(audit: Audit) -> Grid:
         "recall", "bias", "slope",
     )  # fmt: skip
     notes = (
-        "The pool in use on tested cases. Recall: share of positives found; bias: mean "
-        "pooled probability minus the share of positives; slope: below 1 is "
-        "over-confident, above 1 under-confident.",
+        f"The pool in use on tested cases. {POSITIVE} Recall: share of positives "
+        "found; bias: mean pooled probability minus the share of positives; slope: "
+        "below 1 is over-confident, above 1 under-confident.",
         *small_groups(audit.segments),
         *_segments_without_slope(audit.segments),
     )
