@@ -109,7 +109,7 @@ class Comparison:
         default_factory=lambda: np.empty(0), repr=False, compare=False
     )
     """Differences of cost that the cases may not have shown
-    (`truepool.measures.inference.unseen_differences`), added in tests and intervals."""
+    (`truepool.measures.inference.unseen_differences`); tests and intervals add them."""
     competing: int = 0
     """Cases without an outcome that competed for the capacity."""
     by_propensity: bool = False

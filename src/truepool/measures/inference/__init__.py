@@ -19,7 +19,7 @@ from truepool.measures.inference.rates import (
     estimate_class_rate,
     estimate_rate,
 )
-from truepool.measures.inference.unseen_differences import (
+from truepool.measures.inference.unseen_cases import (
     unseen_differences,
     with_unseen,
 )
