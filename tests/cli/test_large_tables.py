@@ -125,7 +125,7 @@ def test_a_data_set_of_any_size_is_checked_for_reversed_labels_and_dead_feeds(
     _, err = fit(truepool, "sound", "--pool", "vcg", "--positive", "no")
     assert "warning: All 5 agents rank cases the wrong way round" in err
     pool, err = fit(truepool, "dead", "--pool", "vcg", "--positive", "yes")
-    assert "warning: The feed of agent1 is dead: from case 150 of 250 on" in err
+    assert "warning: The feed of agent1 is dead: from case 151 of 250 on" in err
     assert len(pool.training_.commonest) == 5
 
 

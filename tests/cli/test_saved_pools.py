@@ -493,8 +493,8 @@ def test_a_dead_feed_is_never_accepted_in_silence(
     code, _, err = truepool(verb, "spoilt.csv", *words)
     assert code == 0, err
     assert (
-        "warning: The feed of agent1 is dead: from case 250 of 400 on it only reports "
-        "0.05. Leave agent1 out (--agents agent0,agent2,agent3,agent4) or have its "
+        "warning: The feed of agent1 is dead: from case 251 of 400 (id 250) on it only "
+        "reports 0.05. Leave agent1 out (--agents agent0,agent2,agent3,agent4) or have its "
         "feed fixed; see truepool audit.\n"
     ) in err
     words = [word.replace("train", "spoilt") for word in words]
@@ -513,7 +513,7 @@ def test_two_dead_feeds_have_one_cure(tmp_path, monkeypatch, truepool):
     _, _, err = truepool("fit", "spoilt.csv", "--pool", "mean", "-o", "p.pool")
     (warning,) = [line for line in err.splitlines() if line.startswith("warning")]
     assert (
-        "agent3 stopped reporting at case 200 of 400. Leave agent1 and agent3 out ("
+        "agent3 stopped reporting at case 201 of 400 (id 200). Leave agent1 and agent3 out ("
         in warning
     )
     assert warning.count("--agents agent0,agent2,agent4)") == 1

@@ -411,3 +411,9 @@ def test_propensities_may_carry_percent_signs():
     mixed = pa.table(table | {"p": ["1", "12,5 %"]})
     with pytest.raises(PanelError, match="must be a number"):
         read_panel(mixed, propensity="p", decimal=",")
+
+
+def test_swapped_columns_of_a_long_table_have_a_cure():
+    swapped = ("agent", "case", "report")
+    with pytest.raises(OutcomeError, match="columns: --long CASE AGENT REPORT"):
+        read_panel(forecasts(), long=swapped)

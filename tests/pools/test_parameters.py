@@ -50,7 +50,9 @@ def test_an_over_confident_pool_has_a_slope_below_one(cases):
     sharp = expit(6 * logit(reports))
     slope = learned(make("extremized", clip=1e-6), (sharp, outcomes))["slope"]
     assert slope.value < 1
-    assert slope.meaning.endswith("below 1: mean was over-confident")
+    assert slope.meaning.endswith(
+        "below 1: mean was over-confident, without an intercept"
+    )
     kept = learned(make("extremized", factor=1.0), cases)["slope"]
     assert kept.meaning.endswith("exactly 1: no change")
 

@@ -52,6 +52,18 @@ def format_date(time: Any) -> str:
     return str(np.datetime_as_string(time, unit="auto")).replace("T", " ")
 
 
+def position_of(place: int, cases: int, name: Any, date: str) -> str:
+    """Return the position of a case, counted from 1, with its id and date if any.
+
+    >>> position_of(819, 1550, "A7", "2026-03-24"), position_of(0, 5, None, "")
+    ('case 820 of 1,550 (id A7, 2026-03-24)', 'case 1 of 5')
+    """
+    known = [*([] if name is None else [f"id {name}"]), *([date] if date else [])]
+    return f"case {place + 1:,} of {cases:,}" + (
+        f" ({', '.join(known)})" if known else ""
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """A panel, the pool in use and the costs, and everything computed from them."""
@@ -329,9 +341,10 @@ class Evidence:
         return format_date(times[self.panel.order[place]])
 
     def describe_case(self, place: int) -> str:
-        """Say where a case is in time: its place, and its date if it has one."""
-        date = self.date(place)
-        return f"case {place:,} of {len(self.panel):,}" + (f" ({date})" if date else "")
+        """Say where a case is in time, counted from 1: its place, id and date."""
+        panel = self.panel
+        name = None if panel.ids is None else panel.ids[panel.order[place]]
+        return position_of(place, len(panel), name, self.date(place))
 
     def rise(self, change: Change) -> Estimate:
         """Increase of a mean at a change, with its interval."""

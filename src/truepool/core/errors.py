@@ -32,6 +32,7 @@ Each message says in one or two sentences what must hold, who broke it, where, w
 received, and the cure. Only ``cli`` and ``server`` show them.
 """
 
+import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
@@ -185,18 +186,24 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
     >>> suggestion("vgc", ["mean", "vcg"])
     " (did you mean 'vcg'?)"
-    >>> suggestion("Y", ["x", "y"])
-    " (did you mean 'y'?)"
+    >>> suggestion("Y", ["x", "y"]), suggestion("si", ["no", "sí"])
+    (" (did you mean 'y'?)", " (did you mean 'sí'?)")
     >>> suggestion("outcome", ["ada", "bob"])
     ''
     >>> suggestion("fraud", ["Fraude (EUR)", "fraud confirmed"])
     " (did you mean 'fraud confirmed'?)"
     """
     known, meant = list(known), name.casefold()
-    close = [word for word in known if word.casefold() == meant]
+    close = [word for word in known if _letters(word) == _letters(name)]
     close = close or [word for word in known if _begins(word.casefold(), meant)]
     close = close or get_close_matches(name, known, n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _letters(word: str) -> str:
+    """Letters without case and accents."""
+    parts = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(part for part in parts if not unicodedata.combining(part))
 
 
 def _begins(word: str, start: str) -> bool:

@@ -91,7 +91,7 @@ class Extremized(RecalibratedPool):
             most = float(neyman_roughgarden(np.array([len(self.agents_)]))[0])
             words = "multiplies the log-odds where all agents report; less with fewer"
             return (Parameter("slope", most, words),)
-        words = describe_slope(self.factor_, self.pool_.name)
+        words = describe_slope(self.factor_, self.pool_.name, alone=True)
         return (Parameter("slope", self.factor_, words),)
 
     def _corrected(

@@ -51,7 +51,7 @@ class Platt(RecalibratedPool):
         )
 
     def _parameters(self) -> tuple[Parameter, ...]:
-        slope = describe_slope(self.factor_, self.pool_.name)
+        slope = describe_slope(self.factor_, self.pool_.name, alone=False)
         shifts = zip(self.classes_[1:].tolist(), self.shift_.tolist(), strict=True)
         binary = len(self.classes_) == 2
         return (

@@ -27,12 +27,14 @@ EXAMPLES = (0.1, 0.5, 0.9)
 """Probabilities that show what a correction does."""
 
 
-def describe_slope(slope: float, pool: str) -> str:
-    """Say what a slope on the log-odds scale means.
+def describe_slope(slope: float, pool: str, *, alone: bool) -> str:
+    """Say what a slope on the log-odds scale means, ``alone`` or with an intercept.
 
-    >>> describe_slope(1.4, "mean")
+    >>> describe_slope(1.4, "mean", alone=False)
     'multiplies the log-odds; above 1: mean was under-confident'
-    >>> describe_slope(-1.4, "mean")
+    >>> describe_slope(1.4, "mean", alone=True)
+    'multiplies the log-odds; above 1: mean was under-confident, without an intercept'
+    >>> describe_slope(-1.4, "mean", alone=False)
     'below 0: mean ranks cases the wrong way round; check which label is positive'
     """
     if slope < 0:
@@ -43,7 +45,9 @@ def describe_slope(slope: float, pool: str) -> str:
     fault = "exactly 1: no change"
     if slope != 1:
         side, how = ("above", "under") if slope > 1 else ("below", "over")
-        fault = f"{side} 1: {pool} was {how}-confident"
+        fault = (
+            f"{side} 1: {pool} was {how}-confident{', without an intercept' * alone}"
+        )
     return f"multiplies the log-odds; {fault}"
 
 

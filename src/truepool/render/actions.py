@@ -178,7 +178,7 @@ def _action(fix: Fix) -> str:
     action = FEED if turned else ACTIONS[fix.code]
     if fix.saving is not None and fix.saving.value < 0:
         action = COSTS_MORE.get(fix.code, FIX_FEED)
-    when = f"case {fix.since or 0:,}" + (f" ({fix.date})" if fix.date else "")
+    when = f"case {(fix.since or 0) + 1:,}" + (f" ({fix.date})" if fix.date else "")
     other = _escape(fix.who[1]) if len(fix.who) > 1 else ""
     return action.replace("{other}", other).replace("{when}", when)
 

@@ -151,7 +151,19 @@ def _pool(audit: Audit) -> str:
         f"per case, {plan.in_use} {_cost(audit, plan.cost_in_use)} "
         f"({_validation(audit)}{as_is}). That saves {saved} per "
         f"case, {_per_thousand(audit, plan.saving, plan.p_value)}; {plan.why}."
-        f"{alone}{_auto(audit)}{again}"
+        f"{_lowest(audit)}{alone}{_auto(audit)}{again}"
+    )
+
+
+def _lowest(audit: Audit) -> str:
+    """Say why `auto` is recommended though another pool costs least."""
+    plan, table = audit.recommendation, audit.comparison
+    if plan.pool != RECOMMENDED or table is None or table.rows[0].pool == plan.pool:
+        return ""
+    first = table.rows[0]
+    return (
+        f" {first.pool} costs {_cost(audit, first.loss.value)}, which is not "
+        f"significantly less than {plan.pool}."
     )
 
 

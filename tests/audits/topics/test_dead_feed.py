@@ -47,7 +47,7 @@ def test_a_vendor_that_goes_constant_is_the_first_finding(times, seed):
     first = finding.findings[0]
     assert (first.code, first.severity, first.who) == ("constant-feed", "error", ("C",))
     assert first.since == DEAD
-    assert "case 3,500 of 6,000" in first.sentence
+    assert "case 3,501 of 6,000" in first.sentence
     assert "0.05 and nothing else" in first.sentence
 
 

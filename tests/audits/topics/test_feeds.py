@@ -42,7 +42,7 @@ def test_a_case_is_dated_where_the_user_gave_dates():
         f for f in findings(spoilt(dead, days(CASES))) if f.severity == "error"
     ]
     assert finding.code == "constant-feed"
-    assert "case 1,000 of 1,500 (2028-09-27)" in finding.sentence
+    assert "case 1,001 of 1,500 (2028-09-27)" in finding.sentence
 
 
 def test_a_feed_that_stopped_is_an_error_and_a_gap_that_is_over_a_warning():
@@ -60,7 +60,7 @@ def test_a_feed_that_stopped_is_an_error_and_a_gap_that_is_over_a_warning():
     )
     (away,) = findings(spoilt(gap))
     assert (away.code, away.severity) == ("stopped-feed", "warning")
-    assert "from case 1,000 of 1,500 to case 1,200" in away.sentence
+    assert "from case 1,001 of 1,500 to case 1,200" in away.sentence
 
 
 def test_a_dead_feed_that_came_back_is_told_with_its_end():
@@ -69,7 +69,7 @@ def test_a_dead_feed_that_came_back_is_told_with_its_end():
 
     finding = findings(spoilt(away))[0]
     assert (finding.code, finding.since) == ("constant-feed", 400)
-    assert "from case 400 of 1,500 to case 799" in finding.sentence
+    assert "from case 401 of 1,500 to case 800" in finding.sentence
 
 
 def test_old_reports_are_an_error_with_their_age():
@@ -110,7 +110,7 @@ def test_a_feed_that_dies_among_cases_without_an_outcome_is_found():
         ("agent1",),
         AT,
     )
-    assert "case 1,000 of 1,500" in finding.sentence
+    assert "case 1,001 of 1,500" in finding.sentence
 
 
 def test_cases_without_an_outcome_stand_where_their_times_put_them():
@@ -122,7 +122,7 @@ def test_cases_without_an_outcome_stand_where_their_times_put_them():
     )[0]
     assert finding.code == "constant-feed"
     assert finding.since == known[:AT].sum()
-    assert "case 1,000 of 1,500" in finding.sentence
+    assert "case 1,001 of 1,500" in finding.sentence
 
 
 @pytest.mark.parametrize("by", ["the outcome", "agent2"])
@@ -185,9 +185,9 @@ def sentences(panel):
 
 def test_a_feed_that_died_is_named_with_the_case_or_the_date():
     assert sentences(spoilt(dead)) == [
-        "The feed of agent1 is dead: from case 1,000 of 1,500 on it only reports 0.05."
+        "The feed of agent1 is dead: from case 1,001 of 1,500 on it only reports 0.05."
     ]
-    assert "case 1,000 of 1,500 (2028-09-27)" in sentences(spoilt(dead, days(CASES)))[0]
+    assert "case 1,001 of 1,500 (2028-09-27)" in sentences(spoilt(dead, days(CASES)))[0]
 
 
 def test_a_feed_that_stopped_or_never_began_is_named():
@@ -196,7 +196,7 @@ def test_a_feed_that_stopped_or_never_began_is_named():
         reports[:, 3] = np.nan
 
     assert sentences(spoilt(stop)) == [
-        "agent1 stopped reporting at case 1,000 of 1,500.",
+        "agent1 stopped reporting at case 1,001 of 1,500.",
         "agent3 never reported.",
     ]
 

@@ -9,13 +9,13 @@ from functools import partial
 
 import numpy as np
 
-from truepool.audits.attribution import NEAR
 from truepool.audits.candidate import Candidate
-from truepool.audits.evidence import Evidence, format_date
+from truepool.audits.evidence import Evidence
 from truepool.audits.severity import LIKELY, SURE
+from truepool.audits.timeline import Timeline, timeline
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
-from truepool.core.arrays import Array, FloatArray, IntArray
+from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import number
 from truepool.data.panel import Panel
 from truepool.measures.groups import FEWEST_CASES, enough_cases
@@ -33,61 +33,6 @@ UNKNOWN = float("nan")
 
 DATED = 0.05
 """Precision, as a share of the cases, with which a change is dated."""
-
-
-@dataclass(frozen=True, eq=False)
-class Timeline:
-    """Reports (S, N, C) of all cases, with and without an outcome, in time order.
-
-    ``cases`` are indices into the panel, -1 for a case without an outcome; ``resolved``
-    is the number of cases with an outcome before each.
-    """
-
-    values: FloatArray
-    cases: IntArray
-    resolved: IntArray
-    times: Array | None
-
-    def __len__(self) -> int:
-        """Return the number of cases."""
-        return len(self.values)
-
-    def describe(self, place: int) -> str:
-        """Return the position of a case in time, in words."""
-        if self.times is None:
-            return f"case {place:,} of {len(self):,}"
-        date = format_date(self.times[place])
-        return f"case {place:,} of {len(self):,} ({date})"
-
-    def between(self, place: int, share: float = NEAR) -> tuple[int, int]:
-        """Earliest and latest place of a change, counted in cases with an outcome."""
-        near = int(np.ceil(share * len(self)))
-        first, last = max(place - near, 0), min(place + near, len(self) - 1)
-        return int(self.resolved[first]), int(self.resolved[last])
-
-    def since(self, place: int, stop: int | None = None) -> IntArray:
-        """Cases with an outcome from this place on, or up to another."""
-        cases = self.cases[place:stop]
-        return cases[cases >= 0]
-
-
-def timeline(panel: Panel) -> Timeline:
-    """Put cases with and without an outcome in the order of time, or of the table."""
-    pending = panel.pending
-    values, cases = panel.values, np.arange(len(panel))
-    places = panel.times if panel.times is not None else cases
-    if pending is not None:
-        values = np.concatenate([values, pending.values])
-        cases = np.r_[cases, np.full(len(pending), -1)]
-        more = pending.times if panel.times is not None else pending.position - 0.5
-        if more is None:  # a panel with times has them for all its cases
-            raise AssertionError
-        places = np.concatenate([places, more])
-    order = np.argsort(places, kind="stable")
-    cases = cases[order]
-    resolved = np.r_[0, np.cumsum(cases >= 0)[:-1]]
-    dated = panel.times is not None and places.dtype.kind == "M"
-    return Timeline(values[order], cases, resolved, places[order] if dated else None)
 
 
 def check(evidence: Evidence) -> Iterator[Candidate]:
@@ -229,7 +174,7 @@ def _constant(
     on = run.stop == len(known)
     stop = len(line) if on else int(known[run.stop])
     value = f"{line.values[place, i, 0]:.4g}"
-    until = "on" if on else f"to case {stop - 1:,}"
+    until = "on" if on else f"to case {stop:,}"
     return Candidate(
         "constant-feed",
         (agent,),
@@ -264,7 +209,7 @@ def _check_stopped(
     if on:
         start = f"{agent} stopped reporting at {line.describe(place)}"
     else:
-        until = fresh[run.stop]
+        until = fresh[run.stop]  # the last without a report, counted from 1
         start = f"{agent} did not report from {line.describe(place)} to case {until:,}"
     return Candidate(
         "stopped-feed",

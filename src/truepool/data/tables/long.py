@@ -192,7 +192,8 @@ def values_by_case(
         if known[t] and values[t] != value:
             raise error(
                 f"a case must have one {what}; case {long.ids[t]!r} has "
-                f"{values[t]!r} and, in {row_name(row)}, {value!r}. Correct one."
+                f"{values[t]!r} and, in {row_name(row)}, {value!r}. Correct one, or "
+                "the order of the columns: --long CASE AGENT REPORT."
             )
         values[t], known[t] = value, True
     return values, ~known

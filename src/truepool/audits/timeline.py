@@ -1,0 +1,74 @@
+"""Cases with and without an outcome, in the order of time."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truepool.audits.attribution import NEAR
+from truepool.audits.evidence import format_date, position_of
+from truepool.core.arrays import Array, FloatArray, IntArray
+from truepool.data.panel import Panel
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """Reports (S, N, C) of all cases, with and without an outcome, in time order.
+
+    ``cases`` are indices into the panel, -1 for a case without an outcome; ``resolved``
+    is the number of cases with an outcome before each.
+    """
+
+    values: FloatArray
+    cases: IntArray
+    resolved: IntArray
+    times: Array | None
+    ids: Array | None = None
+
+    def __len__(self) -> int:
+        """Return the number of cases."""
+        return len(self.values)
+
+    def describe(self, place: int) -> str:
+        """Return the position of a case in time, in words."""
+        date = "" if self.times is None else format_date(self.times[place])
+        name = None if self.ids is None else self.ids[place]
+        return position_of(place, len(self), name, date)
+
+    def between(self, place: int, share: float = NEAR) -> tuple[int, int]:
+        """Earliest and latest place of a change, counted in cases with an outcome."""
+        near = int(np.ceil(share * len(self)))
+        first, last = max(place - near, 0), min(place + near, len(self) - 1)
+        return int(self.resolved[first]), int(self.resolved[last])
+
+    def since(self, place: int, stop: int | None = None) -> IntArray:
+        """Cases with an outcome from this place on, or up to another."""
+        cases = self.cases[place:stop]
+        return cases[cases >= 0]
+
+
+def timeline(panel: Panel) -> Timeline:
+    """Put cases with and without an outcome in the order of time, or of the table."""
+    pending = panel.pending
+    values, cases = panel.values, np.arange(len(panel))
+    places = panel.times if panel.times is not None else cases
+    if pending is not None:
+        values = np.concatenate([values, pending.values])
+        cases = np.r_[cases, np.full(len(pending), -1)]
+        more = pending.times if panel.times is not None else pending.position - 0.5
+        if more is None:  # a panel with times has them for all its cases
+            raise AssertionError
+        places = np.concatenate([places, more])
+    order = np.argsort(places, kind="stable")
+    cases = cases[order]
+    resolved = np.r_[0, np.cumsum(cases >= 0)[:-1]]
+    dated = panel.times is not None and places.dtype.kind == "M"
+    ids = panel.ids
+    if ids is not None and pending is not None:
+        ids = None if pending.ids is None else np.concatenate([ids, pending.ids])
+    return Timeline(
+        values[order],
+        cases,
+        resolved,
+        places[order] if dated else None,
+        None if ids is None else ids[order],
+    )
