@@ -95,6 +95,15 @@ def test_advice_that_would_cost_more_is_not_given():
     assert select_findings([candidate(price=lambda: NEGATIVE)])[0].advice == "Fix it."
 
 
+@pytest.mark.parametrize("code", ["constant-feed", "changed-feed", "drifted"])
+def test_a_report_that_says_nothing_is_kept_only_where_leaving_it_out_costs_more(code):
+    warned = {"backfires": "It costs more."}
+    doubtful = candidate(code, price=lambda: Estimate(-0.1, -0.4, 0.2), **warned)
+    assert select_findings([doubtful])[0].advice == "Fix it."
+    sure = candidate(code, price=lambda: NEGATIVE, **warned)
+    assert select_findings([sure])[0].advice == "It costs more."
+
+
 def test_a_finding_keeps_the_date_of_its_change():
     assert select_findings([candidate("drifted", since=228)])[0].since == 228
 

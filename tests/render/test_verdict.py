@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from truepool.audits.values import Fix
+from truepool.comparison import Estimate
 from truepool.data.labels import Labels
 from truepool.render.actions import ACTIONS, FAULTS, removal
 from truepool.render.html.audit import html as page
@@ -600,6 +601,15 @@ def test_a_missing_slope_has_its_reason_below_the_table():
 
 
 # Taking an agent out
+
+
+def test_verdict_and_advice_agree_on_whether_a_dead_feed_may_be_left_out():
+    unsure = fixed(error("constant-feed", "ada", saving=Estimate(-0.01, -0.05, 0.03)))
+    assert "until ada is fixed or left out" in unsure.verdict
+    assert "take ada out of the pool or fix its feed" in unsure.advice
+    sure = fixed(error("constant-feed", "ada", saving=Estimate(-0.04, -0.05, -0.03)))
+    assert "until ada is fixed:" in sure.verdict
+    assert "have the feed of ada fixed" in sure.advice
 
 
 def test_the_option_that_takes_a_broken_feed_out_stands_beside_the_advice():

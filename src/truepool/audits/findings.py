@@ -6,7 +6,7 @@ import numpy as np
 
 from truepool.audits.attribution import attribute_causes
 from truepool.audits.candidate import Candidate
-from truepool.audits.severity import BROKEN, DOUBTS, FIRST, severity
+from truepool.audits.severity import BROKEN, DOUBTS, FEEDS, FIRST, severity
 from truepool.audits.values import SEVERITIES, Finding, Severity
 from truepool.comparison import Estimate
 from truepool.measures.inference import holm
@@ -50,7 +50,9 @@ def _finding(
     candidate: Candidate, grade: Severity, price: Estimate | None, p: float | None
 ) -> Finding:
     advice = candidate.advice
-    if price is not None and price.value < 0:
+    # A report that says nothing may be left out unless that surely costs more.
+    spared = candidate.code in (*FEEDS, "drifted")
+    if price is not None and (price.high if spared else price.value) < 0:
         unsure = price.high >= 0 and candidate.indifferent
         advice = unsure or candidate.backfires or advice
     return Finding(

@@ -49,7 +49,8 @@ COSTS_MORE = {
     "reversed": "ask which class {who} means by 1",
     "copy": "find out why {who} and {other} report the same",
 }
-"""What to do instead where that would cost more; of all other faults, `FIX_FEED`."""
+"""What to do instead where that may cost more; of all other faults, `FIX_FEED`, where
+it would for sure: a report that says nothing may as well be left out."""
 FIX_FEED = "have the {feed} of {who} fixed"
 
 MOST_NAMED = 8
@@ -176,7 +177,9 @@ def _action(fix: Fix) -> str:
     # Who was reversed midway was sound before: its reports must not all be reversed.
     turned = fix.code == "reversed" and fix.since is not None
     action = FEED if turned else ACTIONS[fix.code]
-    if fix.saving is not None and fix.saving.value < 0:
+    if fix.saving is not None and (
+        fix.saving.high < 0 or (fix.saving.value < 0 and fix.code in COSTS_MORE)
+    ):
         action = COSTS_MORE.get(fix.code, FIX_FEED)
     when = f"case {(fix.since or 0) + 1:,}" + (f" ({fix.date})" if fix.date else "")
     other = _escape(fix.who[1]) if len(fix.who) > 1 else ""

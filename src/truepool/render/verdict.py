@@ -154,6 +154,8 @@ def _until(plan: Recommendation) -> str:
     verb = "is" if len(agents) == 1 else "are"
     needed = all(fix.code in CALIBRATION for fix in first_fixes(plan))
     cure = "recalibrated" if needed else "fixed or left out"
+    if any(f.saving is not None and f.saving.high < 0 for f in first_fixes(plan)):
+        cure = "fixed"  # leaving one of them out would cost more
     return f"until {join_names(agents)} {verb} {cure}"
 
 
