@@ -3,11 +3,17 @@
 Run: python scripts/measure_scale.py FOLDER ROWS [ROWS ...] [--plot FILE] [--rounds N].
 For each number of rows a file of 10 agents in single precision and an outcome is
 written to the folder (46 bytes per row, and 8 for the result) and removed afterwards.
-Reading by pyarrow (as it does by default, and one row group after another, which is
-faster for large files), `truepool score` with a linear pool and `truepool fit --pool
-vcg` take turns in one process, which prints the least wall time and processor time of
-each. Starting the command is not counted, but measured apart (`start`).
-The memory of each is the peak of a process of its own.
+Reading by pyarrow (one row group after another and, up to ten million rows, as it does
+by default, which takes gigabytes for more), `truepool score` with a linear pool and
+`truepool fit --pool vcg` take turns in one process, so that other work on the machine
+disturbs all of them alike. Printed are the least wall time and processor time of each,
+and the median of its ratios to the faster reading of the same turn. Starting the
+command is not counted, but measured apart (`start`). The memory of each is the peak of
+a process of its own.
+
+For several numbers of rows, the last line has the straight lines through the times,
+fixed seconds plus seconds per row, and how far the points are off. `--plot` draws them
+too; `--measured FILE` draws what an earlier run printed, instead of measuring.
 """
 
 import json
@@ -18,13 +24,19 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import run
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyarrow import parquet
+
+Numbers: TypeAlias = NDArray[np.float64]
 
 AGENTS = [f"agent{i}" for i in range(10)]
 ROW_GROUP = 1_000_000
+MOST_BUFFERED = 10_000_000
+"""Rows up to which the file is also read as pyarrow does by default."""
 
 
 def write(path: Path, rows: int) -> None:
@@ -110,26 +122,46 @@ def start(path: Path) -> float:
     return time.perf_counter() - wall
 
 
-def measure(folder: Path, rows: int, rounds: int) -> dict[str, float]:
+def steps(rows: int) -> dict[str, Callable[[Path], None]]:
+    """Steps that take turns for so many rows."""
+    return {n: s for n, s in STEPS.items() if n != "read" or rows <= MOST_BUFFERED}
+
+
+def take_turns(path: Path, rows: int, rounds: int) -> dict[str, float]:
+    """Least seconds of each step, and the median of its ratios to reading."""
+    walls: dict[str, list[float]] = {name: [] for name in steps(rows)}
+    used: dict[str, list[float]] = {name: [] for name in steps(rows)}
+    for _ in range(rounds):
+        for name, step in steps(rows).items():
+            wall, cpu = time.perf_counter(), time.process_time()
+            step(path)
+            walls[name].append(time.perf_counter() - wall)
+            used[name].append(time.process_time() - cpu)
+    found = {name: min(taken) for name, taken in walls.items()}
+    found |= {f"{name} cpu": min(taken) for name, taken in used.items()}
+    for unit, taken in (("", walls), (" cpu", used)):
+        reads = [taken[name] for name in taken if name.startswith("read")]
+        reading = np.min(reads, axis=0)
+        for name in ("score", "fit"):
+            ratios = np.array(taken[name]) / reading
+            found[f"{name}{unit} ratio"] = float(np.median(ratios))
+    return found
+
+
+def measure(folder: Path, rows: int, rounds: int, times_only: bool) -> dict[str, float]:
     """Seconds of each step, best of several in turns, and its peak memory in MiB."""
     path, small = folder / f"{rows}.parquet", folder / f"{rows}.small.parquet"
     write(small, 1000)
     write(path, rows)
-    found: dict[str, float] = {"rows": rows, "start": np.inf}
     try:
         for step in STEPS.values():  # compiles
             step(small)
-        for _ in range(rounds):
-            for name, step in STEPS.items():
-                wall, used = time.perf_counter(), time.process_time()
-                step(path)
-                wall, used = time.perf_counter() - wall, time.process_time() - used
-                known = found.get(name, np.inf), found.get(f"{name} cpu", np.inf)
-                found[name] = min(known[0], wall)
-                found[f"{name} cpu"] = min(known[1], used)
-            found["start"] = min(found["start"], start(small))
+        found = {"rows": float(rows), **take_turns(path, rows, rounds)}
         found["load"] = os.getloadavg()[0]
-        for name in STEPS:
+        if times_only:
+            return found
+        found["start"] = min(start(small) for _ in range(2))
+        for name in steps(rows):
             words = [sys.executable, __file__, "--step", name, str(path)]
             done = run(words, capture_output=True, text=True, check=True)
             found[f"{name} MiB"] = float(done.stdout)
@@ -139,28 +171,64 @@ def measure(folder: Path, rows: int, rounds: int) -> dict[str, float]:
     return found
 
 
-def plot(path: Path, found: list[dict[str, float]]) -> None:
-    """Draw time, time per row and memory against rows."""
+def straight_line(rows: Numbers, seconds: Numbers) -> tuple[float, float, float]:
+    """Fixed seconds, seconds per row, and the largest deviation of a point from them.
+
+    Least squares of the relative deviations: small files count as much as large ones.
+    """
+    terms = np.stack([1 / seconds, rows / seconds], axis=1)
+    (fixed, per_row), *_ = np.linalg.lstsq(terms, np.ones(len(rows)), rcond=None)
+    apart = float(np.abs(seconds / (fixed + per_row * rows) - 1).max())
+    return float(fixed), float(per_row), apart
+
+
+def lines(found: list[dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Straight line through the times of each step."""
+    result = {}
+    for name in ("score", "score cpu", "fit", "fit cpu"):
+        if len(found) > 2 and all(name in each for each in found):
+            fixed, per_row, apart = straight_line(*_points(found, name))
+            result[name] = {
+                "fixed s": fixed,
+                "ns per row": per_row * 1e9,
+                "largest deviation": apart,
+            }
+    return result
+
+
+def _points(found: list[dict[str, float]], name: str) -> tuple[Numbers, Numbers]:
+    rows = np.array([each["rows"] for each in found])
+    return rows, np.array([each[name] for each in found])
+
+
+def plot(path: Path, found: list[dict[str, float]], unit: str) -> None:
+    """Draw time and time per row with the straight lines, deviations, and memory."""
     from matplotlib.figure import Figure
 
+    measured = [each for each in found if "score MiB" in each]
     figure = Figure(figsize=(10, 3.2), layout="constrained")
-    times, costs, memory = figure.subplots(1, 3)
-    rows = np.array([each["rows"] for each in found])
-    for name, label in (
-        ("score", "score"),
-        ("fit", "fit --pool vcg"),
-        ("read", "read"),
-    ):
-        ways = [name, "read by group"] if name == "read" else [name]
-        seconds = np.array([min(each[way] for way in ways) for each in found])
-        times.loglog(rows, seconds, "o-", label=label)
-        costs.semilogx(rows, seconds / rows * 1e9, "o-")
-        least = [min(each[f"{way} MiB"] for way in ways) for each in found]
-        memory.semilogx(rows, least, "o-")
-    times.set(xlabel="rows", ylabel="seconds", title="time")
-    costs.set(xlabel="rows", ylabel="nanoseconds", title="time per row", ylim=(0, None))
-    memory.set(xlabel="rows", ylabel="MiB", title="peak memory", ylim=(0, None))
-    times.legend(frameon=False)
+    axes = figure.subplots(1, 4 if measured else 3)
+    times, costs, apart = axes[:3]
+    for place, name in enumerate(("score", "fit", "read by group")):
+        rows, seconds = _points(found, f"{name}{unit}")
+        fixed, per_row, _ = straight_line(rows, seconds)
+        along, colour = np.geomspace(rows.min(), rows.max(), 200), f"C{place}"
+        times.loglog(rows, seconds, "o", color=colour, label=name)
+        times.loglog(along, fixed + per_row * along, color=colour)
+        costs.loglog(rows, seconds / rows * 1e9, "o", color=colour)
+        costs.loglog(along, (fixed / along + per_row) * 1e9, color=colour)
+        deviation = seconds / (fixed + per_row * rows) - 1
+        apart.semilogx(rows, 100 * deviation, "o-", color=colour)
+        known = [each for each in measured if f"{name} MiB" in each]
+        if known:
+            axes[3].semilogx(*_points(known, f"{name} MiB"), "o-", color=colour)
+    kind = "processor time" if unit else "time"
+    times.set(xlabel="rows", ylabel="seconds", title=kind)
+    costs.set(xlabel="rows", ylabel="nanoseconds", title=f"{kind} per row")
+    apart.set(xlabel="rows", ylabel="%", title="deviation from the line")
+    if measured:
+        axes[3].set(xlabel="rows", ylabel="MiB", title="peak memory", ylim=(0, None))
+    times.legend(frameon=False, fontsize=8, loc="upper left", handletextpad=0.1)
     figure.savefig(path, metadata={"Date": None})
 
 
@@ -171,17 +239,25 @@ def main(words: list[str]) -> None:
         print(peak_memory())
         return
     parser = ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("rows", type=float, nargs="+")
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("rows", type=float, nargs="*")
     parser.add_argument("--plot", type=Path)
+    parser.add_argument("--cpu", action="store_true", help="draw processor time")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--times", action="store_true", help="measure no memory")
+    parser.add_argument("--measured", type=Path)
     given = parser.parse_args(words)
     found = []
+    if given.measured is not None:
+        measured = map(json.loads, given.measured.read_text().splitlines())
+        found = [each for each in measured if "rows" in each]
     for rows in given.rows:
-        found.append(measure(given.folder, int(rows), given.rounds))
+        found.append(measure(given.folder, int(rows), given.rounds, given.times))
         print(json.dumps(found[-1]), flush=True)
+    if len(found) > 2:
+        print(json.dumps(lines(found)))
     if given.plot is not None:
-        plot(given.plot, found)
+        plot(given.plot, found, " cpu" if given.cpu else "")
 
 
 if __name__ == "__main__":
