@@ -84,7 +84,6 @@ POLICY = {
     "data.tables.batch_writer": {"ROW_GROUP": 262_144},
     "data.tables.batches": {"BATCH_SIZE": 20_000, "LONG_BLOCKS": 16},
     "data.tables.checkpoint": {"PERIOD": 1.0},
-    "data.tables.column_profile": {"MOST_WORDS": 2},
     "data.tables.dataset": {"BATCH_NUMBERS": 1_048_576, "BUFFER": 1_048_576},
     "data.tables.files": {"MAX_QUOTED": 40},
     "data.tables.manifest": {"FORMAT": 1, "PERIOD": 1.0},

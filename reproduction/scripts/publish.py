@@ -2,7 +2,7 @@
 
 Run: truepool reproduce --full --jobs 2, then python reproduction/scripts/publish.py.
 With labels only these are measured; they are added to the numbers published before,
-and the page says that they are later: publish.py paper-run tab:regret tab:poa.
+and the page says that they are apart: publish.py paper-run tab:regret tab:poa.
 """
 
 import sys

@@ -9,7 +9,12 @@ from truepool_paper.archive import from_jsonl
 from truepool_paper.expected import paper_tables
 from truepool_paper.experiments import with_variants
 
-LATER = {"tab:jetson_rtt", "tab:jetson_inference", "tab:edge_summary", "fig:llm_ensemble"}  # fmt: skip
+APART = {
+    "tab:approx_vcg", "tab:edge_summary", "tab:jetson_inference", "tab:jetson_rtt",
+    "tab:latency", "tab:latency_breakdown", "tab:overhead", "tab:scaling",
+    "tab:throughput",
+}  # fmt: skip
+"""With running times, which a busy machine would spoil."""
 ROOT = Path(__file__).parents[2]
 ARCHIVE = (ROOT / "docs/reproduction.jsonl").read_text(encoding="utf-8")
 RUN = from_jsonl(ARCHIVE)
@@ -28,8 +33,8 @@ def test_it_is_the_whole_run_at_full_size():
     assert {"command", "seeds", "python", "numpy"} <= set(RUN.environment)
 
 
-def test_readings_measured_later_are_named():
-    assert set(RUN.added) == LATER | {a.label for a in RUN.answers if a.variant}
+def test_tables_measured_apart_from_the_others_are_named():
+    assert set(RUN.added) == APART
 
 
 @pytest.mark.parametrize("answer", RUN.answers, ids=lambda a: a.label)

@@ -84,7 +84,7 @@ class Answer:
 class Reproduction:
     """Answers to all requested labels, and the environment they were measured in.
 
-    ``added`` are the labels whose rows were measured later than all others.
+    ``added`` are the labels whose rows were measured in runs of their own.
     """
 
     size: Size

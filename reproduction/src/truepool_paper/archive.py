@@ -35,7 +35,7 @@ def to_jsonl(run: Reproduction) -> str:
 
 
 def add(text: str, run: Reproduction) -> str:
-    """Put the answers of a later run into stored numbers, and say that they are later.
+    """Put the answers of another run into stored numbers, and say that they are apart.
 
     Rows of the same labels are replaced; all others stay as they were measured.
     """

@@ -113,7 +113,7 @@ def test_markdown_sets_the_numbers_side_by_side():
     assert "Reading (inferred from printed cells): Else." in page
     assert "![A <title>](figures/b.svg)" in page
     assert "- python: 3.11" in page
-    assert "measured later than all others, with the same versions: tab:d" in page
+    assert "measured in runs of their own, with the same versions: tab:d" in page
     assert "figures/" not in report.markdown({**DATA, "added": []})
 
 

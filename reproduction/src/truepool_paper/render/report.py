@@ -184,7 +184,7 @@ def _provenance(data: PlainData) -> list[str]:
     lines = [f"- {name}: {value}" for name, value in data["environment"].items()]
     if data["added"]:
         lines += [
-            "- measured later than all others, with the same versions: "
+            "- measured in runs of their own, with the same versions: "
             + ", ".join(data["added"])
         ]
     return lines
