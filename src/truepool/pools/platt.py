@@ -52,7 +52,7 @@ class Platt(RecalibratedPool):
 
     def _parameters(self) -> tuple[Parameter, ...]:
         slope = describe_slope(self.factor_, self.pool_.name, alone=False)
-        shifts = zip(self.classes_[1:].tolist(), self.shift_.tolist(), strict=True)
+        shifts = zip(self.labels_.names[1:], self.shift_.tolist(), strict=True)
         binary = len(self.classes_) == 2
         return (
             Parameter("slope", self.factor_, slope),

@@ -135,7 +135,8 @@ def _nearness_of(tables: list[PlainData]) -> str:
         sum(t["level"][what] for t in tables) for what in ("cells", "near", "match")
     )
     return (
-        f"Of {cells} printed numbers {near} are within 20 % and {match} within "
+        f"Of {cells} printed numbers {near} {'is' if near == 1 else 'are'} within 20 % and "
+        f"{match} within "
         "sampling error."
     )
 
