@@ -178,7 +178,7 @@ def test_blind_agents_over_report_by_nearly_all_they_can():
     for n in (5, 10):
         game = Game(n, 0.5, threshold=0.3, costs=ASYMMETRIC, outcomes="drawn")
         end = game.solve("vcg", sees="none")
-        assert 0.43 <= end.shift <= 0.5
+        assert 0.49 <= end.shift <= 0.5
         assert end.poa == 0
 
 

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from published_run import interval_of
 from quoted_means import assert_quoted
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from truepool import Panel, compare, replay
 from truepool.datasets import synthetic
-from truepool.games import draw_beliefs, theory
+from truepool.games import draw_beliefs, incentives, theory
 from truepool.measures import scores
 from truepool.measures.losses import Loss
 from truepool.pools import configure
@@ -146,3 +147,29 @@ def test_claim_186_the_fit_of_platt_scaling_moves_with_correlation_and_base_rate
     assert error((0.8, 0.1), (0.8, 0.3)) > 0.03
     reports, outcomes = best_responses(0.8, 0.3, seed=2)
     assert scores.ece(reports.mean(axis=1), outcomes) < 0.05  # without a fit
+
+
+def test_claim_186_the_fit_to_truthful_reports_does_not_move():
+    settings = ((0.2, 0.3), (0.8, 0.3), (0.8, 0.1))
+
+    def truthful(rho, mean, seed):
+        beliefs = draw_beliefs(5, rho, mean, cases=50_000, seed=seed)
+        return beliefs.values, beliefs.outcomes
+
+    for fit in settings:
+        platt = Platt().fit(*truthful(*fit, seed=1))
+        for at in settings:
+            reports, outcomes = truthful(*at, seed=2)
+            assert scores.ece(platt.predict_proba(reports), outcomes) < 0.02
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_claim_186_scaling_the_mean_leaves_nothing_significant_to_gain(seed):
+    """Four calibrated agents, each with a signal of its own."""
+    rng = np.random.default_rng(seed)
+    outcomes = rng.integers(0, 2, 1_500)
+    signals = rng.normal(size=(1_500, 4)) + 0.8 * (2 * outcomes - 1)[:, None]
+    panel = Panel(expit(1.6 * signals), outcomes)  # the log-likelihood ratio
+    mean, scaled = (incentives(panel, pool, COSTS) for pool in ("mean", "platt"))
+    assert all(row.significant for row in mean.rows)
+    assert not any(row.significant for row in scaled.rows)

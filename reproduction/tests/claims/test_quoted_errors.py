@@ -134,7 +134,7 @@ QUOTED = [
     (157, "-0.015 ± 0.010", lambda: on("tab:miscal", "VCG T=0.5/FN", 80, 0)),
     (158, "0.011 ± 0.004", lambda: repeats("tab:threshold", 0.1, "PoA, calibrated")),
     (158, "1.225 ± 0.003", lambda: repeats("tab:threshold", 0.5, "PoA, calibrated")),
-    (158, "15.7 ± 0.5", lambda: repeats("tab:threshold", 0.5, "PoA")),
+    (158, "15.7 ± 0.4", lambda: repeats("tab:threshold", 0.5, "PoA")),
     (158, "1.148 ± 0.003", lambda: repeats("tab:threshold", 0.9, "PoA")),
     (163, "0.012 ± 0.019", lambda: on("tab:real_heart", "FN", "Brier", "VCG")),
     (163, "0.017 ± 0.023", lambda: on("tab:real_heart", "FN", "Majority Vote", "VCG")),

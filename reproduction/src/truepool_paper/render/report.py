@@ -134,9 +134,9 @@ def _nearness_of(tables: list[PlainData]) -> str:
     cells, near, match = (
         sum(t["level"][what] for t in tables) for what in ("cells", "near", "match")
     )
+    are = "is" if near == 1 else "are"
     return (
-        f"Of {cells} printed numbers {near} {'is' if near == 1 else 'are'} within 20 % and "
-        f"{match} within "
+        f"Of {cells} printed numbers {near} {are} within 20 % and {match} within "
         "sampling error."
     )
 
