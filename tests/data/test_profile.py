@@ -280,14 +280,17 @@ def test_costs_of_many_classes_are_a_matrix_in_their_order(tmp_path, names):
 
 def test_a_column_that_looks_like_reports_but_for_a_word_is_asked_about(tmp_path):
     cells = REPORTS["m2"].astype(str).astype(object)
-    cells[::20] = "n/d"
+    cells[::20], cells[1] = "n/d", "open"
     profile = look(tmp_path, {**REPORTS, "m2": cells, "y": Y})
     assert profile.options["agents"] == ["m0", "m1"]
     (asked,) = (q for q in profile.questions if q.option == "missing")
-    assert asked.sentence.startswith("'m2' looks like reports but for 'n/d': does")
-    assert asked.choices == (("n/d", "3 rows of 'm2'"),)
-    assert not asked.required
-    assert '# missing = "n/d"  # 3 rows of' in config_text(profile, "table.csv")
+    assert asked.sentence.startswith("'m2' looks like reports but for 'n/d' and 'open'")
+    assert asked.choices == (("n/d", "3 rows of 'm2'"), ("open", "1 row of 'm2'"))
+    assert asked.required  # which columns are agents depends on the answer
+    text = config_text(profile, "table.csv")
+    assert '# missing = ["n/d", "open"]' in text
+    answered = tomllib.loads(text.replace("# missing", "missing"))
+    assert answered["missing"] == ["n/d", "open"]
     assert "group" not in questions(profile)
 
 
@@ -317,3 +320,10 @@ def test_a_long_table_is_found_whose_times_have_am_and_pm(tmp_path):
 def test_percentages_are_not_asked_about_where_all_numbers_lie_within_1(tmp_path):
     profile = look(tmp_path, {"m0": REPORTS["m0"], "y": Y})
     assert "percent" not in questions(profile)
+
+
+def test_options_of_a_table_are_printed_as_a_shell_takes_them():
+    written = TableFormat("y", ignore=("a b", "c"), missing=("n/d", "no answer"))
+    assert " ".join(written.options()) == (
+        "--outcome y --ignore 'a b' --ignore c --missing n/d --missing 'no answer'"
+    )

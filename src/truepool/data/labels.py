@@ -205,8 +205,9 @@ def encode_outcomes(
     if len(found) > 2:
         raise OutcomeError(
             "reports of one probability per agent need two outcome labels; there are "
-            f"{len(found)}: {format_labels(found)}. Give one probability per class, or "
-            "merge the labels into two."
+            f"{len(found)}: {format_labels(found)}. Leave the outcome empty where it "
+            "is not known yet, merge the labels into two, or give one probability per "
+            "class."
         )
     labels = Labels.from_outcomes(given, positive)
     return labels.encode(given), labels

@@ -89,6 +89,11 @@ def _question(question: Question) -> list[str]:
         lines = ["", f"# To fill in: {question.sentence} Leave out the others."]
         listed = _line("agents", names).replace("\n", "\n# ")
         return [*lines, *reasons, f"# {listed}"]
+    if question.option == "missing":
+        words = [value for value, _ in question.choices]
+        reasons = [f"# {value!r}: {reason}" for value, reason in question.choices]
+        lines = ["", f"# {may}: {question.sentence} Remove the # of the last line."]
+        return [*lines, *reasons, f"# missing = {_value(words)}"]
     choices = question.choices or (("", "name it"),)
     shown = [f"# {_line(question.option, v)}  # {reason}" for v, reason in choices]
     return [*lines, *shown]

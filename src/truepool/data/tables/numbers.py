@@ -333,8 +333,8 @@ def _cure(name: str, cell: str, written: TableFormat) -> str:
         word = shlex.quote(cell)
         return (
             f"If it means no report, pass --missing {word}; an empty cell, NA, NaN or "
-            "null means that already. Else correct it, or leave the column out if it "
-            f"is not an agent (--ignore {name}, or name the agents with --agents)."
+            "null means that already. Else correct it or, if the column is no agent, "
+            f"leave it out of the fit (--ignore {shlex.quote(name)})."
         )
     if "." in cell and written.decimal == ",":
         return "Pass --decimal '.' if the point is the decimal mark, else leave it out."

@@ -184,7 +184,7 @@ def _ask_for_words(look: _Look) -> None:
         f"{words}: does that mean no report (--missing)? Then add {names} to the "
         "agents."
     )
-    look.questions.append(Question("missing", sentence, tuple(choices.items()), False))
+    look.questions.append(Question("missing", sentence, tuple(choices.items())))
 
 
 def _columns_by_class(columns: Mapping[str, ColumnProfile]) -> dict[str, list[str]]:

@@ -20,6 +20,9 @@ SCORES = r"\s*(\d+(?:\.\d+)?)\s*-\s*(\d+(?:\.\d+)?)\s*"
 LONG = ("case", "agent", "report")
 """What the columns of a long table are called unless they are named."""
 
+REPEATED = ("ignore", "missing")
+"""Options that are given once per value."""
+
 UPDATES = LAST, LAST_ROW, TIME_WEIGHTED = ("last", "last-row", "time-weighted")
 """What counts of several reports of one agent on one case."""
 
@@ -215,14 +218,17 @@ class TableFormat:
     def options(self) -> list[str]:
         """Return the options of the command line that describe the table.
 
-        >>> TableFormat("label", percent=True, ignore=["a b"]).options()
-        ['--outcome label', "--ignore 'a b'", '--percent']
+        >>> TableFormat("label", percent=True, ignore=["a b", "c"]).options()
+        ['--outcome label', "--ignore 'a b' --ignore c", '--percent']
         """
         plain, found = vars(TableFormat()), []
         for name, value in vars(self).items():
             if value != plain[name] and name != "columns":
                 flag = f"--{name.replace('_', '-')}"
-                found.append(" ".join([flag, *_words(name, value)]))
+                words = _words(name, value)
+                if name in REPEATED:
+                    words = [f" {flag} ".join(words)]
+                found.append(" ".join([flag, *words]))
         return found
 
     def of_new_cases(self, names: Sequence[str]) -> "TableFormat":

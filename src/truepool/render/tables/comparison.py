@@ -158,11 +158,19 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
         f"whole groups where they are given.{missing}",
         "Recall: share of positive cases found. Alarms: share of negative cases "
         "decided positive. ECE: calibration error.",
-        "Differences: below 0 is better; * marks those whose interval excludes 0 and "
+        f"Differences: below 0 is better; {_allowance(comparison)}* marks those whose "
+        "interval excludes 0 and "
         f"that are significant after adjusting for {len(comparison.rows)} pools "
         "(paired t-tests, Holm).",
         _verdict(comparison),
     )
+
+
+def _allowance(comparison: Comparison) -> str:
+    """Say why a difference may have a wider interval than the costs it is made of."""
+    if not len(comparison.unseen):
+        return ""
+    return "intervals allow for one more case of each class decided otherwise; "
 
 
 def _errors(comparison: Comparison) -> str:
