@@ -41,13 +41,13 @@ POLICY = {
         "TEMPORARY": (408, 425, 429, 500, 502, 503, 504),
     },
     "client.operations": {"BUFFER": 1_000, "DELAY": 1.0, "TIMEOUT": 30.0},
-    "cli.serve": {"GRACE": 10, "TURN": 0.0005},
     "core.arrays": {
         "BLOCK": 262_144,
         "LARGEST_WEIGHT": 1e15,
         "POINTS": 400,
         "SMALLEST": 1e-12,
     },
+    "cli.serve": {"GRACE": 10, "TURN": 0.0005, "YOUNG": 50_000},
     "core.engine.ray_cluster": {
         "AHEAD": 2,
         "CANCEL_TIMEOUT": 10.0,
@@ -469,7 +469,7 @@ POLICY = {
         "MOST_ELEMENTS": 10_000_000,
     },
     "server.wire": {"SERVING": 1},
-    "server.writer": {"GROUP": 1_000, "BUSY": 8, "PAUSE": 0.0005},
+    "server.writer": {"GROUP": 1_000},
     "stress.draws": {
         "CHOICE": 5,
         "DIRECTIONS": 4,

@@ -1,5 +1,6 @@
 """``truepool serve`` and ``truepool ledger``."""
 
+import gc
 import json
 import re
 import signal
@@ -36,6 +37,21 @@ def ran(monkeypatch):
 
     monkeypatch.setattr("uvicorn.Server.serve", end)
     return found
+
+
+def test_a_coordinator_seldom_looks_for_garbage(truepool, place, monkeypatch):
+    found, before = [], gc.get_threshold()
+
+    async def end(self, sockets):
+        found.append((gc.get_threshold()[0], gc.get_freeze_count() > 0))
+
+    monkeypatch.setattr("uvicorn.Server.serve", end)
+    try:
+        assert truepool("serve", place, "--port", "0")[0] == 0
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
+    assert found == [(50_000, True)]
 
 
 def test_check_says_whether_a_ledger_can_be_served(truepool, place, tmp_path):

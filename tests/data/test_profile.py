@@ -323,7 +323,7 @@ def test_percentages_are_not_asked_about_where_all_numbers_lie_within_1(tmp_path
 
 
 def test_options_of_a_table_are_printed_as_a_shell_takes_them():
-    written = TableFormat("y", ignore=("a b", "c"), missing=("n/d", "no answer"))
+    written = TableFormat("label", ignore=("a b", "c"), missing=("n/d", "no answer"))
     assert " ".join(written.options()) == (
-        "--outcome y --ignore 'a b' --ignore c --missing n/d --missing 'no answer'"
+        "--outcome label --ignore 'a b' --ignore c --missing n/d --missing 'no answer'"
     )

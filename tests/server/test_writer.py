@@ -10,7 +10,6 @@ import pytest
 from server.service import Local
 
 from truepool.core.errors import LedgerError, TruepoolError
-from truepool.server import writer
 from truepool.server.access import ANYONE
 
 CASES, VALUES = ("c1", "c2", "c3", "decided"), (0.25, 0.5, 87.0)
@@ -161,23 +160,6 @@ def test_a_commit_that_fails_is_nobodys_answer_and_is_not_counted(local, monkeyp
     monkeypatch.setattr(ledger, "_write_counts", usual)
     assert stored(local) == ([], 0)
     assert b"truepool_reports_total{" not in coordinator.metrics.to_text()
-
-
-@pytest.mark.parametrize(
-    ("size", "pauses"), [(writer.BUSY - 1, []), (writer.BUSY, [writer.PAUSE])]
-)
-def test_only_after_a_large_group_the_next_one_waits_for_others(
-    local, monkeypatch, size, pauses
-):
-    slept = []
-    act = local.coordinator.writer.submit
-    with held(local):
-        answers = [act(lambda: None) for _ in range(size)]
-    for answer in answers:
-        answer.result(60)
-    monkeypatch.setattr(writer.time, "sleep", slept.append)
-    act(lambda: None).result(60)
-    assert slept == pauses
 
 
 def test_the_writer_finishes_what_was_asked_before_it_stops(tmp_path):

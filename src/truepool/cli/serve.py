@@ -35,6 +35,8 @@ GRACE = 10
 """Seconds that open requests have to finish when the coordinator stops."""
 TURN = 0.0005
 """Seconds after which the thread that commits gives way to the one that answers."""
+YOUNG = 50_000
+"""Objects that are made, and stay, before the garbage collector looks at them."""
 
 
 def serve(
@@ -168,6 +170,7 @@ def serve(
                 print_note(f"Open {place}/ in a browser: five agents report to a pool.")
         sys.setswitchinterval(TURN)
         gc.freeze()  # looking through all modules again and again takes half the time
+        gc.set_threshold(YOUNG)  # requests that wait for a commit stay a while, and go
         runner.run(uvicorn.Server(settings).serve([listener]))
 
 

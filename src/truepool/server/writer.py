@@ -20,8 +20,6 @@ from truepool.server.metrics import Metrics
 
 GROUP = 1000
 """Operations in one commit, at most."""
-BUSY, PAUSE = 8, 0.0005
-"""After a group of so many, the next one waits for others for so many seconds."""
 Operation = Callable[[], Any]
 
 
@@ -94,8 +92,6 @@ class Writer:
             self._commit(group)
             if item is not None:
                 item = self.queue.get()
-                if len(group) >= BUSY:
-                    time.sleep(PAUSE)
 
     def _commit(self, group: list[Item]) -> None:
         # Nothing overtakes anything: only neighbours are done together.
