@@ -1,6 +1,7 @@
 """A Ray cluster of two nodes gives the files of one machine, even if a node dies."""
 
 import time
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pyarrow as pa
 from pyarrow import parquet
 from ray_nodes import ADDRESS, HEAD, PATIENCE, WORKER, end_session, two_nodes
 
-PARTS, ROWS = 60, 20_000
+PARTS, ROWS, TIMES = 60, 20_000, 10
 RAY = ("--engine", "ray", "--address", ADDRESS)
 
 
@@ -41,6 +42,10 @@ def test_two_nodes_give_the_bits_of_one_machine_and_may_lose_one(
 ):
     monkeypatch.chdir(tmp_path)
     write_parts(Path("set"))
+    for copy, part in product(range(TIMES), sorted(Path("set").rglob("*.parquet"))):
+        link = Path("sets", str(copy), part.name)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.hardlink_to(part)
     compare = ("compare", "set/month=0", "--pool", "vcg,platt,median", "--json")
     audit = ("audit", "set/month=0/00.parquet", "--pool", "vcg", "--json")
     fits = [("fit", "set", "--pool", pool, "-o") for pool in ("vcg", "convex")]
@@ -68,10 +73,11 @@ def test_two_nodes_give_the_bits_of_one_machine_and_may_lose_one(
             at_death.append(len(done))
             end_session(nodes.node)
 
-        (where, *there, _, _, _, out), err = nodes.run(
+        (where, *there, _, _, _, _, out), err = nodes.run(
             *((*words, *RAY) for words in (compare, audit)),
             (*few, "few", *RAY),
             *([*words, f"ray-{words[3]}.pool", *RAY] for words in fits),
+            ("fit", "sets", *fits[0][2:], "many.pool", "--quiet", *RAY),
             (*score, "two", *RAY),
             during=lose_a_node,
         )
@@ -84,6 +90,9 @@ def test_two_nodes_give_the_bits_of_one_machine_and_may_lose_one(
     assert at_death[0] < PARTS
     assert out == scored.replace("Wrote one", "Wrote two")
     assert contents("two") == contents("one")
-    # Twelve times the rows: the driver never holds what the nodes read or write.
+    # With twelve times the rows, and with ten times: the driver never holds what the
+    # nodes read or write.
     whole = sum(path.stat().st_size for path in Path("set").rglob("*.parquet"))
-    assert nodes.peaks[-1] - nodes.peaks[2] < whole
+    _, _, few_scored, fitted, _, many_fitted, scored_all = nodes.peaks
+    assert scored_all - few_scored < whole
+    assert many_fitted - fitted < whole
