@@ -151,13 +151,13 @@ def take_turns(path: Path, rows: int, rounds: int) -> dict[str, float]:
 def measure(folder: Path, rows: int, rounds: int, times_only: bool) -> dict[str, float]:
     """Seconds of each step, best of several in turns, and its peak memory in MiB."""
     path, small = folder / f"{rows}.parquet", folder / f"{rows}.small.parquet"
+    load = os.getloadavg()[0]
     write(small, 1000)
     write(path, rows)
     try:
         for step in STEPS.values():  # compiles
             step(small)
-        found = {"rows": float(rows), **take_turns(path, rows, rounds)}
-        found["load"] = os.getloadavg()[0]
+        found = {"rows": rows, "load": load, **take_turns(path, rows, rounds)}
         if times_only:
             return found
         found["start"] = min(start(small) for _ in range(2))
