@@ -21,7 +21,7 @@ from truepool.audits.attribution import (
 )
 from truepool.audits.candidate import Candidate
 from truepool.audits.findings import select_findings
-from truepool.audits.severity import LABELS
+from truepool.audits.severity import DOUBTS
 from truepool.cli.demo_panels import DEGRADED, HOSTILE, build
 from truepool.comparison import Estimate
 from truepool.data.costs import Costs
@@ -117,7 +117,7 @@ def test_every_cause_has_words():
     from truepool.audits.topics.threshold import POOL_FAULTS
 
     pools = {*POOL_FAULTS, "threshold"}
-    assert {*CAUSES, *AGENT_FAULTS, LABELS} | pools == set(BECAUSE)
+    assert {*CAUSES, *AGENT_FAULTS, *DOUBTS} | pools == set(BECAUSE)
 
 
 # Near in time

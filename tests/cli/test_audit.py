@@ -26,7 +26,7 @@ def reports(tmp_path):
 def test_the_bundled_example_is_audited_without_a_table(truepool):
     code, out, err = truepool("audit", "--cost-fn", 10)
     assert (code, err) == (0, EXAMPLE_NOTE)
-    assert "1 warning in 569 cases with a known outcome from 5 agents" in out
+    assert "2 warnings in 569 cases with a known outcome from 5 agents" in out
     assert "a missed case costs 10" in out
 
 

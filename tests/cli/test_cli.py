@@ -243,16 +243,23 @@ BAD = {
 
 
 @pytest.mark.parametrize(
-    "table",
-    ["m0,m1,m2,m3,y\n.9,.6,.5,,1\n.2,.4,.5,,0\n", GOOD.replace("5,1\n", "5,0\n")],
+    ("table", "warning"),
+    [
+        (
+            "m0,m1,m2,m3,y\n.9,.6,.5,,1\n.2,.4,.5,,0\n",
+            "warning: m3 never reported. Leave m3 out (--agents m0,m1,m2) or have its "
+            "feed fixed; see truepool audit.\n",
+        ),
+        (GOOD.replace("5,1\n", "5,0\n"), ""),
+    ],
     ids=["an agent without reports", "one class"],
 )
-def test_a_pool_learns_from_what_there_is(truepool, tables, table):
+def test_a_pool_learns_from_what_there_is(truepool, tables, table, warning):
     settled(table)(tables)
     code, _, err = truepool(
         "pool", tables / "train.csv", tables / "new.csv", "-o", tables / "out.csv"
     )
-    assert (code, err) == (0, "Agents: m0, m1, m2, m3.\n")
+    assert (code, err) == (0, f"Agents: m0, m1, m2, m3.\n{warning}")
 
 
 @pytest.mark.parametrize("case", BAD)

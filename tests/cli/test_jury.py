@@ -283,7 +283,7 @@ def test_json_lines_are_read_like_csv(table, truepool, tmp_path):
         ("\n\n", "the table must have at least one row"),
         ('{"item": "a", "judge": "g", "verdict": 1}\n{"item": "a", "judge": "h", '
          '"verdict": "n/a?"}', "a verdict must be a number in [0, 1]; column 'verdict' "
-         "has 'n/a?' in line 2 of the file. Correct it"),
+         "has 'n/a?' in line 2 of the file. If it means no verdict, pass --missing"),
         ("x" * 60, f"is '{'x' * 40}...', which is cut off"),
     ],
 )  # fmt: skip
@@ -348,10 +348,10 @@ def test_verdicts_in_words_that_cannot_be_read_name_the_cure(truepool, tmp_path)
     assert truepool("jury", wide, *words, "--ignore", "prompt")[0] == 0
     code, _, err = truepool("jury", wide, *words)
     assert (
-        "column 'prompt' has 'why' in line 2 of the file. Correct it, or leave the"
+        "column 'prompt' has 'why' in line 2 of the file. If it means no verdict, pass"
         in err
     )
-    assert "if it is not a judge (--ignore prompt" in err
+    assert "A column that is not a judge is left out with --ignore prompt" in err
 
 
 def test_a_long_table_read_as_a_wide_one_is_recognized(truepool, tmp_path):

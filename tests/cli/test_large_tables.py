@@ -344,7 +344,8 @@ for words in (line.split() for line in sys.argv[1:]):
 @pytest.mark.no_cover
 def test_the_memory_of_fit_and_replay_does_not_grow_with_the_rows(place):
     rng = np.random.default_rng(0)
-    for name, rows in (("few", 20_000), ("many", 2_000_000)):
+    # Both are large enough for the full sample of rows in which faults are looked for.
+    for name, rows in (("few", 200_000), ("many", 2_000_000)):
         y = rng.integers(0, 2, rows, dtype=np.int8)
         cells = {n: rng.random(rows, dtype=np.float32) for n in AGENTS}
         table = pa.table(cells | {"y": y})

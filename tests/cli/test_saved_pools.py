@@ -268,7 +268,7 @@ def test_a_separator_that_is_the_stored_decimal_mark_is_asked_about_first(
         ("score v.pool percent.csv", "a report must lie in [0, 1]"),
         (
             "score v.pool text.csv",
-            "column 'ada' has 'x' in line 2 of the file. Correct it",
+            "column 'ada' has 'x' in line 2 of the file. If it means no report, pass --missing x",
         ),
         ("score v.pool ragged.csv", "cannot be read as CSV"),
         ("score v.pool text.parquet", "a report must be a number"),

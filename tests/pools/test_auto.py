@@ -125,7 +125,10 @@ def test_auto_says_what_it_kept_and_what_each_candidate_scored():
         r.name: r.weight for r in auto.table_ if r.weight > 0
     }
     assert "candidates are combined" in explanation.why
-    assert "200 cases that they had not learned from" in explanation.why
+    assert (
+        "predicted 200 cases best, none of which they had learned from"
+        in explanation.why
+    )
     best = min(auto.table_, key=lambda row: row.log_loss)
     assert best.name == next(iter(explanation.members))
     assert f"{best.name} has the largest weight" in explanation.why
@@ -190,7 +193,7 @@ def test_above_twenty_thousand_cases_the_weights_are_learned_from_a_part(monkeyp
     panel = random_panel(3, cases=200)
     monkeypatch.setattr(folds, "SELECTION_CASES", 70)
     auto = Auto(candidates=FEW).fit_panel(panel)
-    assert "67 cases that they had not" in auto.why_
+    assert "predicted 67 cases best, none of which they had" in auto.why_
     assert auto.pools_[0].training_.cases == 200
 
 

@@ -14,7 +14,7 @@ from truepool.audits.topics import comparison
 from truepool.comparison import compare
 from truepool.comparison.values import Estimate
 from truepool.measures.folds import out_of_fold, panel_splits
-from truepool.measures.inference import Resamples
+from truepool.measures.inference import Resamples, unseen_differences, with_unseen
 from truepool.measures.losses import Loss
 from truepool.pools.mean import Mean
 from truepool.pools.platt import Platt
@@ -51,7 +51,10 @@ def test_the_interval_of_a_difference_is_bca_over_the_cases(compared):
         for pool in (Mean(costs=COSTS), Platt(costs=COSTS))
     }
     gap = lost["platt"] - lost["mean"]
-    interval = Resamples(len(gap), 200, 0).interval(gap, 0.95)
+    stakes = COSTS.stakes(PANEL.outcomes, 2)
+    unseen = unseen_differences(stakes, PANEL.outcomes)
+    both = with_unseen(gap[:, None], unseen)[:, 0]
+    interval = Resamples(len(both), 200, 0).interval(both, 0.95)
     assert_allclose(ends(compared["platt"].to_mean), np.sort([gap.mean(), *interval]))
 
 

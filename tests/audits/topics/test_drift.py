@@ -32,7 +32,7 @@ def test_its_cost_is_what_silence_since_then_saves():
     panel = drifted()
     finding = candidate_of(panel, "drifted", "agent3")
     assert abs(finding.since - 1000) < 50
-    assert f"from case {finding.since:,} of 2,000" in finding.sentence
+    assert f"from case {finding.since + 1:,} of 2,000" in finding.sentence
     before_change = panel.reports.copy()
     before_change[finding.since :, 3] = np.nan
     loss = Loss("cost", COSTS)

@@ -64,6 +64,14 @@ def test_the_mean_stays_and_equal_rules_stay_equal():
     assert not longer[:, 1].any()
 
 
+def test_what_one_rule_saves_the_other_costs():
+    gaps = np.array([[0.0], [-3.0], [5.0]])
+    unseen = np.array([7.0, -7.0])
+    np.testing.assert_array_equal(
+        with_unseen(-gaps, unseen), -with_unseen(gaps, unseen)
+    )
+
+
 def test_weighted_and_grouped_cases_have_them_in_the_size_of_their_units():
     """One lost case of a group of two moves the mean of the units as it would there."""
     outcomes, groups = np.array([1, 1, 0, 0]), np.array(["a", "a", "b", "b"])

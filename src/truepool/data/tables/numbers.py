@@ -333,8 +333,9 @@ def _cure(name: str, cell: str, written: TableFormat) -> str:
         word = shlex.quote(cell)
         return (
             f"If it means no report, pass --missing {word}; an empty cell, NA, NaN or "
-            "null means that already. Else correct it or, if the column is no agent, "
-            f"leave it out of the fit (--ignore {shlex.quote(name)})."
+            "null means that already. Else correct it. A column that is not an agent "
+            f"is left out with --ignore {shlex.quote(name)} (of a saved pool, in its "
+            "fit)."
         )
     if "." in cell and written.decimal == ",":
         return "Pass --decimal '.' if the point is the decimal mark, else leave it out."

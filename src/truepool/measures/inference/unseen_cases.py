@@ -37,6 +37,8 @@ def with_unseen(units: FloatArray, unseen: FloatArray) -> FloatArray:
     """Add unseen differences (P,) to seen ones (U, M); the means stay as they are.
 
     Where nothing differs in any case, nothing is added: mostly the two are the same.
+    They take the sign of the first difference, so that what one rule saves is what the
+    other one costs, to the last bit.
 
     >>> with_unseen(np.array([[1.0, 0.0], [3.0, 0.0]]), np.array([4.0, -4.0]))
     array([[ 2.,  0.],
@@ -44,6 +46,7 @@ def with_unseen(units: FloatArray, unseen: FloatArray) -> FloatArray:
            [ 8.,  0.],
            [-8.,  0.]])
     """
-    added = np.where(units.any(axis=0), unseen[:, None], 0.0)
+    first = units[(units != 0).argmax(axis=0), np.arange(units.shape[1])]
+    added = unseen[:, None] * np.sign(first) + 0.0  # no minus zero
     longer = np.concatenate([units, added])
     return np.asarray(longer * (len(longer) / len(units)))
