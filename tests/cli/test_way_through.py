@@ -11,8 +11,8 @@ import pytest
 import truepool
 
 SOURCE = str(Path(truepool.__file__).parent)
-MOST_MODULES = 42
-MOST_CHANGES = 209
+MOST_MODULES = 43
+MOST_CHANGES = 217
 """Modules that the table passes and changes between them; docs/decisions/0030."""
 
 
