@@ -140,20 +140,16 @@ def _train_format(table_format: "TableFormat", train: Path, new: Path) -> "Table
     """Ignore the columns that TRAIN has; NEW must have the others."""
     from truepool.core.errors import SourceError, suggestion
     from truepool.data.tables import read_column_names
-    from truepool.data.tables.agent_columns import is_ignored
+    from truepool.data.tables.agent_columns import ignored_columns
 
     if not table_format.ignore or table_format.long:
         return table_format
     there = read_column_names(train, sep=table_format.sep)
     either = [*there, *read_column_names(new, sep=table_format.sep)]
-    unknown = [
-        name
-        for name in table_format.ignore
-        if not any(is_ignored(column, (name,)) for column in either)
-    ]
+    unknown = [n for n in table_format.ignore if not ignored_columns(either, (n,))]
     if unknown:
         raise SourceError(
             f"neither table has a column {unknown[0]!r}{suggestion(unknown[0], either)}"
         )
-    kept = [n for n in table_format.ignore if any(is_ignored(c, (n,)) for c in there)]
+    kept = [n for n in table_format.ignore if ignored_columns(there, (n,))]
     return replace(table_format, ignore=tuple(kept))

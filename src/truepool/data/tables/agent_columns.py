@@ -1,7 +1,7 @@
 """Columns of agents: which they are, whose reports they hold, and of which classes."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -33,13 +33,15 @@ def choose_agents(names: Sequence[str], patterns: tuple[str, ...]) -> list[str]:
     return [name for name in names if not patterns or _is_chosen(name, patterns)]
 
 
-def is_ignored(name: str, ignored: Collection[str]) -> bool:
-    """Whether a column is ignored by its name, or with its agent.
+def ignored_columns(names: Iterable[str], ignored: Collection[str]) -> list[str]:
+    """Return the columns that are ignored by their names, or with their agent.
 
-    >>> is_ignored("rf:fraud", ["rf"]), is_ignored("rf", ["rf"]), is_ignored("nb", [])
-    (True, True, False)
+    >>> ignored_columns(["rf:no", "rf:yes", "rf", "nb"], ["rf"])
+    ['rf:no', 'rf:yes', 'rf']
     """
-    return name in ignored or name.rpartition(":")[0] in ignored
+    return [
+        name for name in names if name in ignored or name.rpartition(":")[0] in ignored
+    ]
 
 
 def numbered_columns(

@@ -39,7 +39,7 @@ from truepool.data.tables.agent_columns import (
     binary_columns,
     choose_agents,
     group_by_agent,
-    is_ignored,
+    ignored_columns,
     numbered_columns,
 )
 from truepool.data.tables.files import read_file, read_names
@@ -480,7 +480,7 @@ def _named_columns(
     yield "id", written.id, "--id"
     yield "time", written.time, "--time"
     for name in written.ignore if written.long is None else ():
-        if not any(is_ignored(column, (name,)) for column in names):
+        if not ignored_columns(names, (name,)):
             yield "ignored", name, "--ignore"
     yield from (("long", name, "--long") for name in written.long or ())
     yield "decision time", written.decision_time, "--decision-time"
@@ -539,12 +539,9 @@ def _wide_table(
 ) -> ReportTable:
     id = written.id or ("id" if "id" in frame.columns else None)
     of_cases = written.case_columns
-    apart = {written.outcome, id, time, *INDEXES, *of_cases}
-    names = [
-        name
-        for name in frame.columns
-        if name not in apart and not is_ignored(name, written.ignore)
-    ]
+    ignored = ignored_columns(frame.columns, written.ignore)
+    apart = {written.outcome, id, time, *ignored, *INDEXES, *of_cases}
+    names = [name for name in frame.columns if name not in apart]
     if written.agents:
         names = choose_agents(names, written.agents)
     cells = [frame[name] for name in names]

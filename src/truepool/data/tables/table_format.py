@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from truepool.core.errors import SettingError
-from truepool.data.tables.agent_columns import is_ignored
+from truepool.data.tables.agent_columns import ignored_columns
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|"}
 """Separators that may be given by name; any other character stands for itself."""
@@ -239,9 +239,8 @@ class TableFormat:
         """
         single = (self.weight, self.group, self.propensity)
         unused = (*self.ignore, *(name for name in single if name))
-        ignore = tuple(
-            n for n in names if is_ignored(n, unused) and n not in self.columns
-        )
+        there = ignored_columns(names, unused)
+        ignore = tuple(name for name in there if name not in self.columns)
         updates = LAST if self.updates == TIME_WEIGHTED else self.updates
         told = replace(self, ignore=ignore, updates=updates)
         return replace(told, weight=None, group=None, propensity=None)
@@ -249,8 +248,11 @@ class TableFormat:
 
 def _without(agents: tuple[str, ...], ignored: Sequence[str]) -> tuple[str, ...]:
     """Names of agents without those that are ignored."""
-    rest = tuple(name for name in agents if not is_ignored(name, ignored))
-    if agents and not rest:
+    if not agents or not ignored:
+        return agents
+    out = ignored_columns(agents, ignored)
+    rest = tuple(name for name in agents if name not in out)
+    if not rest:
         raise SettingError(
             f"some agent must be left; all of {', '.join(agents)} are ignored. Take "
             "one out of --ignore."
