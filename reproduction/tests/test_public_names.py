@@ -58,7 +58,6 @@ REGISTERED = {
 """A file of a registry is public for the class that it holds."""
 
 ORACLES = {
-    ("truepool.agents.llm.training_rows", "EXAMPLES"),
     ("truepool.datasets.intrusion", "PARTS"),
     ("truepool.datasets.nsl_kdd", "FIFTH"),
     ("truepool.datasets.synthetic", "SKILLS"),
