@@ -111,7 +111,7 @@ def test_a_positive_label_that_does_not_occur_is_refused(outcomes, positive, mes
 
 def test_more_than_two_labels_are_named_where_two_are_needed():
     with pytest.raises(
-        OutcomeError, match="need two .*; there are 3: 'a', 'b', 'c'. Give"
+        OutcomeError, match="need two .*; there are 3: 'a', 'b', 'c'. Leave"
     ):
         encode_outcomes(["a", "b", "c"], 2)
     with pytest.raises(OutcomeError, match="are 40: 0, 1, 2, 3, 4, 5 and 34 others"):
