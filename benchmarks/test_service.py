@@ -11,6 +11,7 @@ import sqlite3
 import statistics
 import time
 import urllib.request
+from pathlib import Path
 
 import psutil
 import pytest
@@ -108,17 +109,22 @@ def send(url, requests, connections):
 
 
 def cost(service, requests, connections):
-    """Processor seconds of the server, and how often it committed."""
-    process = psutil.Process(service.pid)
-
-    def now():
-        used = process.cpu_times()
-        return used.user + used.system, commits(service)
-
-    before = now()
+    """Processor seconds of the server, how often it committed, and seconds of the clock."""
+    before, commits_before = processor_time(service.pid), commits(service)
+    begin = time.perf_counter()
     send(service.url, requests, connections)
-    after = now()
-    return after[0] - before[0], after[1] - before[1]
+    seconds = time.perf_counter() - begin
+    after, commits_after = processor_time(service.pid), commits(service)
+    return after - before, commits_after - commits_before, seconds
+
+
+def processor_time(pid):
+    """Seconds that the threads of a process have run, by the clock of the scheduler.
+
+    The usual counters go by hundredths of a second: a tenth of what a turn takes.
+    """
+    times = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(each.read_text().split()[0]) for each in times) / 1e9
 
 
 def commits(service):
@@ -198,7 +204,7 @@ def test_a_decision_against_an_echo_and_a_commit(nursery, service, tmp_path, rec
 def test_durable_reports_per_second(service, record, size, batches, connections, floor):
     send(service.url, [batch("warm", size)], 1)
     requests = [batch(f"b{i}", size) for i in range(batches)]
-    seconds, times = cost(service, requests, connections)
+    seconds, times, _ = cost(service, requests, connections)
     rate = size * batches / (seconds + SYNC * times)
     record(
         f"thousands of durable reports per second, batches of {size}",
@@ -216,20 +222,17 @@ def test_single_reports_against_the_same_front_without_a_ledger(
         name: start(nursery, tmp_path / f"{name}.db", patch)
         for name, patch in (("with", ""), ("without", WITHOUT_LEDGER))
     }
-    found = {name: [] for name in services}
+    ratios = []
     for turn in range(turns + 1):
         cases = [single(turn * requests + i) for i in range(requests)]
-        for name, service in services.items():
-            found[name].append(cost(service, cases, 64)[0] / requests)
-    used = {name: statistics.median(times[1:]) for name, times in found.items()}
+        found = {name: cost(each, cases, 64) for name, each in services.items()}
+        ours, theirs = found["with"], found["without"]
+        ratios.append((ours[0] / theirs[0], ours[2] / theirs[2]))
     for service in services.values():
         service.kill()
-    print({name: f"{1e6 * value:.0f} us" for name, value in used.items()})
-    record(
-        "single report / the same without a ledger",
-        used["with"] / used["without"],
-        at_most=1.2,
-    )
+    processor, wall = map(statistics.median, zip(*ratios[1:], strict=True))
+    record("single report / the same without a ledger, wall time", wall)
+    record("single report / the same without a ledger", processor, at_most=1.2)
 
 
 def test_a_restart_with_a_million_settled_cases(nursery, tmp_path, record):

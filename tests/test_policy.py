@@ -469,7 +469,7 @@ POLICY = {
         "MOST_ELEMENTS": 10_000_000,
     },
     "server.wire": {"SERVING": 1},
-    "server.writer": {"GROUP": 1_000},
+    "server.writer": {"GROUP": 1_000, "CROWD": 10, "PAUSE": 0.0005},
     "stress.draws": {
         "CHOICE": 5,
         "DIRECTIONS": 4,

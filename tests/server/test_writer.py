@@ -10,6 +10,7 @@ import pytest
 from server.service import Local
 
 from truepool.core.errors import LedgerError, TruepoolError
+from truepool.server import writer
 from truepool.server.access import ANYONE
 
 CASES, VALUES = ("c1", "c2", "c3", "decided"), (0.25, 0.5, 87.0)
@@ -108,6 +109,21 @@ def test_many_new_reports_are_one_statement(local):
     assert [outcome(each) for each in answers] == [{"stored": 1, "repeated": 0}] * 50
     driver.set_trace_callback(None)
     assert len([s for s in statements if s.startswith("INSERT INTO reports")]) == 1
+
+
+def test_a_commit_waits_for_more_only_after_one_of_a_crowd(local, monkeypatch):
+    pauses = []
+    monkeypatch.setattr(writer.time, "sleep", pauses.append)
+    for i in range(2 * writer.CROWD):  # one after another: nobody else is there
+        local.report("fraud", [(f"alone {i}", "ada", 0.5)])
+    assert pauses == []
+    for size, expected in [(writer.CROWD - 1, []), (writer.CROWD, [writer.PAUSE])]:
+        with held(local) as coordinator:
+            for i in range(size):
+                last = coordinator.report(ANYONE, "fraud", [(f"{size}.{i}", "ada", 1)])
+        outcome(last)
+        local.report("fraud", [(f"after {size}", "ada", 0.5)])
+        assert pauses == expected
 
 
 def test_nothing_overtakes_a_decision(local):

@@ -159,6 +159,12 @@ def _engine(place: str) -> Engine:
         raw: Any = connection.connection.driver_connection
         raw.execute("BEGIN")
 
+    @event.listens_for(engine, "commit")
+    def commit(connection: Connection) -> None:
+        # The driver's own `commit` parses the statement each time.
+        raw: Any = connection.connection.driver_connection
+        raw.execute("COMMIT")
+
     return engine
 
 

@@ -20,6 +20,10 @@ from truepool.server.metrics import Metrics
 
 GROUP = 1000
 """Operations in one commit, at most."""
+CROWD = 10
+PAUSE = 0.0005
+"""After a commit of a crowd of operations the next one waits so many seconds for more:
+their threads then change turns once for all, which takes most of a commit's time."""
 Operation = Callable[[], Any]
 
 
@@ -79,7 +83,10 @@ class Writer:
 
     def _run(self) -> None:
         item: Item | None = self.queue.get()
+        group: list[Item] = []
         while item is not None:
+            if len(group) >= CROWD:
+                time.sleep(PAUSE)
             group = [item]
             while len(group) < GROUP:
                 try:
