@@ -226,8 +226,12 @@ def test_a_ledger_that_cannot_be_opened_is_one_sentence(tmp_path, monkeypatch):
         with pytest.raises(LedgerError, match="cannot be opened: Permission denied"):
             Ledger(tmp_path / "l.db")
     with monkeypatch.context() as patch:
-        patch.setattr("truepool.server.sqlite.fcntl.flock", refuse)
+        patch.setattr("fcntl.flock", refuse)
         with pytest.raises(LedgerError, match="in use by another coordinator"):
+            Ledger(tmp_path / "l.db")
+    with monkeypatch.context() as patch:
+        patch.setattr("truepool.server.sqlite.sys.platform", "win32")
+        with pytest.raises(LedgerError, match="on Windows use PostgreSQL"):
             Ledger(tmp_path / "l.db")
     with Ledger(tmp_path / "l.db") as ledger:
         with (

@@ -3,9 +3,9 @@
 One process writes to the file, and a lock keeps a second one out.
 """
 
-import fcntl
 import os
 import sqlite3
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -178,6 +178,11 @@ class FileLock:
     taken: ClassVar[set[str]] = set()
 
     def __init__(self, place: str, create: bool) -> None:
+        if sys.platform == "win32":
+            raise LedgerError(
+                "a ledger in a file needs the file locks of Linux or macOS; on Windows "
+                "use PostgreSQL, as in `truepool serve postgresql://...`"
+            )
         check_path(place)
         self.path = os.path.realpath(place)
         if not create and not os.path.exists(self.path):
@@ -190,7 +195,7 @@ class FileLock:
         except OSError as error:
             raise LedgerError(f"{place!r} cannot be opened: {error.strerror}") from None
         try:
-            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(self.file)
         except OSError:
             os.close(self.file)
             raise _in_use(place) from None
@@ -201,6 +206,14 @@ class FileLock:
         if self.path in self.taken:
             self.taken.remove(self.path)
             os.close(self.file)
+
+
+def _lock(file: int) -> None:
+    """Lock a file until it is closed; an `OSError` if another process has the lock."""
+    if sys.platform != "win32":
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _in_use(place: str) -> InUseError:
