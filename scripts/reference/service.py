@@ -11,7 +11,7 @@ EXIT_CODES = """\
 | code | means |
 |---|---|
 | 0 | fine |
-| 1 | a finding that you asked to fail on (`--fail-on`) |
+| 1 | a finding to fail on (`--fail-on`), or a budget of `agent llm` is used up |
 | 2 | bad input: one sentence on standard error, nothing half-written |"""
 
 
@@ -42,7 +42,7 @@ def http() -> str:
 def fields(operation: dict[str, Any], schemas: dict[str, Any]) -> list[str]:
     """Return a table of the query and one of the body of an operation."""
     rows = [
-        (entry["name"], entry["schema"], entry.get("description", ""))
+        (entry["name"], entry["schema"], "")
         for entry in operation.get("parameters", ())
         if entry["in"] == "query"
     ]
@@ -52,7 +52,7 @@ def fields(operation: dict[str, Any], schemas: dict[str, Any]) -> list[str]:
         named = schema.get("properties", {})
         needed = schema.get("required", ())
         rows = [
-            (name, entry, "required" if name in needed else "")
+            (name, entry, "Required." if name in needed else "")
             for name, entry in named.items()
         ]
         found.append(table("field", "", rows) if rows else f"Body: `{kind}`.")

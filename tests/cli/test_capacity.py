@@ -119,12 +119,12 @@ def test_compare_and_audit_say_what_a_capacity_costs(folder, truepool):
         "compare", *table, *limit, "--pool", "vcg", "--markdown", "a.md"
     )
     assert "at most 10% of cases, the most valuable ones" in out
-    assert "The pools within groups of region" in out
-    assert "The pools within groups of region" in (folder / "a.md").read_text()
+    assert "The pools within segments of region" in out
+    assert "The pools within segments of region" in (folder / "a.md").read_text()
     code, out, err = truepool("audit", *table, *limit, "--json=a.json")
     assert code == 0, err
     assert "Within a capacity of 10% of cases" in out
-    assert "The pool within groups of region" in out
+    assert "The pool within segments of region" in out
     at = json.loads((folder / "a.json").read_text())["capacity"]
     assert at["decided"] == 12 < at["wanted"]
     assert at["recall"]["low"] <= at["recall"]["value"] <= at["recall"]["high"]

@@ -127,7 +127,7 @@ def test_a_byte_order_mark_is_no_key(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("cost_fn = 10", "has 'cost_fn', and no verb has such an option (did you mean "
+        ("cost_fn = 10", "has 'cost_fn', and no command has such an option (did you mean "
          "'cost-fn'?)"),
         ("[fit]\nfolds = 3", "has 'folds', and fit has no such option"),
         ("[adit]\nseed = 3", "has [adit] (did you mean 'audit'?)"),
@@ -191,7 +191,7 @@ def test_ignoring_an_agent_of_the_config_takes_it_out(bank, truepool):
     assert found == "Agents: rf, vendor."
     every = ("--ignore", "rf", "--ignore", "gbm", "--ignore", "vendor")
     assert agents_of(truepool, bank, listed, *every) == (
-        "error: some agent must be left; all of rf, gbm, vendor are ignored. Take "
+        "error: an agent must be left; all of rf, gbm, vendor are ignored. Take "
         "one out of --ignore.\n"
     )
 

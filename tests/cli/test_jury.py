@@ -72,7 +72,7 @@ labels in all  decided without a person
 100 (now)                        50.0 % 
 200                              55.0 % 
 
-If the jury goes on to err as often in every share of the items.
+If the jury keeps erring as often in every share of the items.
 
 What each judge adds
 judge  answered        credit x 1000     advice 
@@ -277,7 +277,7 @@ def test_json_lines_are_read_like_csv(table, truepool, tmp_path):
     ("text", "sentence"),
     [
         ('{"item": "a"}\n\n{"item": "b", "jud', "line 3 of {path} is '{{\"item\": \"b\", "
-         "\"jud', which is cut off or no JSON. Correct the line or remove it."),
+         "\"jud', which is cut off or not JSON. Correct the line or remove it."),
         ('{"item": "a"}\n[1, 2]\n', "line 2 of {path} is '[1, 2]', which is no object. "
          "Write each object on a line of its own."),
         ("\n\n", "the table must have at least one row"),

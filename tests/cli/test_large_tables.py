@@ -245,7 +245,7 @@ def test_a_replay_by_log_loss_says_that_best_weights_were_not_sought(
 ):
     code, out, err = truepool("replay", "set", "--loss", "log", "--json")
     assert code == 0, err
-    assert "The best fixed weights were not sought: batch by batch they are" in err
+    assert "The best fixed weights are not known: batch by batch they are" in err
     assert json.loads(out)["regret"] is None
 
 

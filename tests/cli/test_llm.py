@@ -129,7 +129,7 @@ def test_a_budget_stops_the_run_and_says_how_to_go_on(truepool, stand_in, folder
     assert err == (
         "Stopped: the budget of 20 calls is used up. 20 of 30 answers are stored; this "
         f"run made 20 calls, {spent(err)} tokens. reports.csv was not written. The same "
-        "command goes on from there; stored answers cost nothing.\n"
+        "command continues from there; stored answers cost nothing.\n"
     )
     assert not Path("reports.csv").exists()
     code, out, _ = truepool(*WORDS, "--budget-calls", 20)
@@ -182,7 +182,7 @@ def test_an_interrupt_says_that_the_answers_are_stored(truepool, folder, monkeyp
     code, out, err = truepool(*WORDS)
     assert (code, out) == (130, "")
     assert err == (
-        "Stopped. Answers so far are stored; the same command goes on from there.\n"
+        "Stopped. Answers so far are stored; the same command continues from there.\n"
     )
 
 

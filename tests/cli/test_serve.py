@@ -244,7 +244,7 @@ def test_it_listens_and_says_where(truepool, place, ran, certificate):
     code, _, err = truepool("serve", place, "--port", "0")
     assert code == 0
     assert err.startswith(
-        "No tokens: whoever reaches this address may do everything.\n"
+        "No tokens: anyone who can reach this address may do everything.\n"
     )
     assert re.search(
         rf"Serving {place} on http://127.0.0.1:\d+; Ctrl\+C stops.\n$", err

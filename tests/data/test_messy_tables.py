@@ -298,7 +298,7 @@ def test_reports_at_the_same_time_are_counted_and_the_cure_that_is_named_works()
     rows |= {"who": ["ada", "ada", "bob"] * 2, "made": [1, 1, 1] * 2}
     table = pa.table(rows | {"p": [0.6, 0.9, 0.5, 0.3, 0.2, 0.4]})
     given = {"long": ("question", "who", "p"), "time": "made"}
-    cure = "pass --updates last-row if the lower row is the later report"
+    cure = "pass --updates last-row if the later report is further down"
     with pytest.raises(ReportError, match=rf"\(2 such pairs in all\).*{cure}"):
         load_panel(table, TableFormat(**given))
     with pytest.raises(ReportError, match=f"no time says.*{cure}"):

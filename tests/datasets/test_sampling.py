@@ -32,7 +32,7 @@ def test_each_class_has_the_requested_number_of_rows(outcomes, data):
 
 @pytest.mark.parametrize("rows", [0, 6, -1])
 def test_no_more_rows_than_there_are(rows):
-    with pytest.raises(SettingError, match=f"from 1 to the 5 there are; got {rows}"):
+    with pytest.raises(SettingError, match=f"from 1 to 5, which are all; got {rows}"):
         sample_rows(rows, 5, 0)
 
 

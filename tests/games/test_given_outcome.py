@@ -110,7 +110,7 @@ def test_what_cannot_be_drawn_is_refused():
         draw_beliefs(model="outcome", offset=0.6, separation=0.3)
     with pytest.raises(BeliefError, match=r"must lie between 0 and 1; got -0\."):
         draw_beliefs(model="outcome", offset=-0.29)
-    with pytest.raises(SettingError, match="no other truth; got 'latent'"):
+    with pytest.raises(SettingError, match="on nothing else; got the truth 'latent'"):
         draw_beliefs(model="outcome", truth="latent")
     with pytest.raises(UnknownNameError, match="known: latent, mean"):
         draw_beliefs(model="outcome", truth="mode")

@@ -193,7 +193,7 @@ def test_cases_out_of_order_are_refused_by_row_group_and_part(tmp_path, when):
     write(tmp_path, panel, at=times)
     panels = stream(tmp_path, time="at")
     with pytest.raises(
-        PanelError, match="in the order of time.* row 101 has .*row group 1 of .*0.par"
+        PanelError, match="in time order.* row 101 has .*row group 1 of .*0.par"
     ):
         replay_dataset([learners.make("boa")], panels)
 

@@ -355,7 +355,10 @@ def test_agents_that_need_the_same_are_named_together():
         ("constant-feed", "take a, b and {c} out of the pool or fix their feeds"),
         ("stopped-feed", "find out why a, b and {c} stopped reporting"),
         ("rescaled-feed", "ask whether a, b and {c} were retrained or rescaled, and"),
-        ("fails-in-segment", "in the groups where they fail, or fix their feeds there"),
+        (
+            "fails-in-segment",
+            "in the segments where they fail, or fix their feeds there",
+        ),
         ("misreport-gain", "pay every agent by a proper score of its own reports."),
     ],
 )

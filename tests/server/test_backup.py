@@ -110,7 +110,7 @@ def test_a_backup_that_was_changed_is_not_restored(place, tmp_path):
     with sqlite3.connect(copy) as connection:
         connection.execute("UPDATE entries SET at = at + 1 WHERE n = 3")
     connection.close()
-    with pytest.raises(LedgerError, match="entry 3 was changed"):
+    with pytest.raises(LedgerError, match="record 3 was changed"):
         restore(copy, str(new))
     assert not new.exists()
 

@@ -199,13 +199,13 @@ def test_three_classes_are_exported_by_name(tmp_path):
 
 def test_entries_that_no_coordinator_writes_are_refused():
     changed = Entry(3, "erase", None, 0.0, None, START, START)
-    with pytest.raises(LedgerError, match="does not follow entry 2"):
+    with pytest.raises(LedgerError, match="does not follow record 2"):
         changed.check(START)
-    with pytest.raises(LedgerError, match="no entry is called 'burn'"):
+    with pytest.raises(LedgerError, match="no record is called 'burn'"):
         Deployment().record("burn", None, 0.0, {})
     with pytest.raises(LedgerError, match="must begin with what the pool is"):
         _ = Deployment().pool
-    with pytest.raises(LedgerError, match="entry 3 was erased"):
+    with pytest.raises(LedgerError, match="record 3 was erased"):
         _ = Entry(3, "decide", None, 0.0, None, START, START).content
 
 

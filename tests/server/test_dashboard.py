@@ -2,6 +2,8 @@
 
 import base64
 import re
+import shlex
+from html import unescape
 
 import numpy as np
 import pytest
@@ -18,6 +20,8 @@ from truepool.server.dashboard import Dashboard
 from truepool.server.demo import AGENTS, DEAD, DRIFT, POOL, World
 from truepool.server.http import app
 
+FORM = "Content-Type: application/x-www-form-urlencoded"
+"""What ``curl -d`` sends unless told otherwise."""
 ODD = '<script>alert(1)</script>"&'
 
 
@@ -148,7 +152,7 @@ def test_a_pool_without_any_case_has_a_page(tmp_path):
         view = Dashboard(local.coordinator).pool(ANYONE, "fraud")
         assert view.headline == "Nothing was decided yet."
         html = render.pool_page(view)
-        assert "Costs are compared when more outcomes are known." in html
+        assert "Costs are compared once more outcomes are known." in html
         local.report("fraud", [("c0", "ada", 0.5)])
         local.decide("fraud", "c0", None)
         view = Dashboard(local.coordinator).pool(ANYONE, "fraud")
@@ -286,9 +290,16 @@ def test_names_are_escaped_and_the_policy_is_strict(guarded):
 
 def test_a_coordinator_without_pools_says_how_to_make_one(tmp_path):
     with Local(tmp_path / "l.db", None) as local:
-        answer = TestClient(app(local.coordinator)).get("/")
-    assert answer.status_code == 200
-    assert "There is no pool yet" in answer.text
+        client = TestClient(app(local.coordinator, local=True), "http://localhost:8765")
+        answer = client.get("/")
+        assert answer.status_code == 200
+        assert "There is no pool yet" in answer.text
+        shown = unescape(re.search("<code>(curl .*)</code>", answer.text)[1])
+        _, url, *options = shlex.split(shown)
+        given = {"-H": FORM} | dict(zip(options[::2], options[1::2], strict=True))
+        header = dict([given["-H"].split(": ")])
+        made = client.post(f"http://{url}", content=given["-d"], headers=header)
+    assert made.is_success, made.text
 
 
 def test_an_unknown_pool_is_not_kept_in_mind(tmp_path):

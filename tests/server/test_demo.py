@@ -104,7 +104,7 @@ def test_a_newcomer_reports_with_curl_settles_and_stops_with_control_c(running):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ((), "a coordinator needs a file that keeps everything"),
+        ((), "a coordinator needs a ledger, the file that keeps everything"),
         (("--demo", "--host", "0.0.0.0"), "--demo serves this machine"),
         (("--demo", "--check"), "--demo serves this machine"),
     ],

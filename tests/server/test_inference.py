@@ -497,7 +497,7 @@ def test_raw_bytes_must_have_their_length():
     with pytest.raises(RequestError, match="as many raw contents"):
         messages.unpack({"inputs": [], "raw_input_contents": [b""]}, "inputs")
     two = [{"name": "x", "datatype": "FP64", "shape": [0]}] * 2
-    with pytest.raises(RequestError, match="there twice"):
+    with pytest.raises(RequestError, match="given twice"):
         messages.unpack({"inputs": two}, "inputs")
 
 

@@ -134,13 +134,13 @@ FAULTS = {
     "long": "wrong length: shape [3, 2]",
     "text": "text in the output",
     "other-case": "an answer about another case",
-    "list": "not of the protocol",
-    "number": "not of the protocol",
-    "none": "not of the protocol",
-    "empty": "not of the protocol",
+    "list": "not follow the protocol",
+    "number": "not follow the protocol",
+    "none": "not follow the protocol",
+    "empty": "not follow the protocol",
     "no-outputs": "no output 'probabilities'",
-    "odd-output": "not of the protocol",
-    "no-name": "not of the protocol",
+    "odd-output": "not follow the protocol",
+    "no-name": "not follow the protocol",
     "two": "no output 'probabilities'; it gives a, b",
 }
 
@@ -163,8 +163,8 @@ def test_a_faulty_agent_is_a_missing_report_with_a_reason(local, client, fakes, 
         ("long", "3 predictions for one case"),
         ("nan", "NaN"),
         ("2.0", "no probability"),
-        ("empty", "not of the protocol"),
-        ("list", "not of the protocol"),
+        ("empty", "not follow the protocol"),
+        ("list", "not follow the protocol"),
         ("odd-predictions", "no numbers: 'high'"),
         ("no-prediction", "wrong length"),
         ("other-labels", "other labels"),
@@ -179,7 +179,7 @@ def test_a_faulty_mlflow_server_is_a_missing_report(local, client, fakes, kind, 
 
 @pytest.mark.parametrize(
     ("kind", "reason"),
-    [("refused", "the answer is unreadable"), ("2.0", "unreadable"), ("empty", "not of the protocol"), ("list", "not of the protocol")],
+    [("refused", "the answer is unreadable"), ("2.0", "unreadable"), ("empty", "not follow the protocol"), ("list", "not follow the protocol")],
 )  # fmt: skip
 def test_a_faulty_language_model_is_a_missing_report(
     local, client, fakes, kind, reason
@@ -217,7 +217,7 @@ def test_an_agent_without_the_feature_it_needs_is_not_asked(local, client, fakes
     found = predict(client)[1]
     assert found["missing"] == {
         "ada": "not asked: the case has no feature 'income'",
-        "cyd": "not asked: 'CH' is no number",
+        "cyd": "not asked: 'CH' is not a number",
     }
 
 

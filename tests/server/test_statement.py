@@ -130,9 +130,9 @@ def test_changed_entries_are_found_even_with_new_hashes(filled, tmp_path):
     with pytest.raises(LedgerError, match="another weights than its replay"):
         check_statement(write(tmp_path / "s.json", given), forged)
     broken = [*made[:4], forged[4], *made[5:]]
-    with pytest.raises(LedgerError, match="entry 5"):
+    with pytest.raises(LedgerError, match="record 5"):
         make_statement(broken, "bob", None, None)
-    with pytest.raises(LedgerError, match="entry 3 is missing"):
+    with pytest.raises(LedgerError, match="record 3 is missing"):
         make_statement([*made[:2], *made[3:]], "bob", None, None)
     with pytest.raises(LedgerError, match="must begin with"):
         make_statement([], "bob", None, None)
@@ -144,7 +144,7 @@ def test_fewer_entries_than_a_statement_is_about_are_found(filled, tmp_path):
     given = write(
         tmp_path / "s.json", make_statement(made, "bob", None, None).to_dict()
     )
-    with pytest.raises(LedgerError, match="entries; there are 5"):
+    with pytest.raises(LedgerError, match="records; there are 5"):
         check_statement(given, made[:5])
 
 

@@ -104,11 +104,11 @@ def test_late_outcomes_in_any_order_are_replayed(place, monkeypatch):
     [
         ("UPDATE entries SET body = CAST(replace(body, '0.', '0.1') AS BLOB) WHERE n = 4", (), "was changed"),
         ("UPDATE entries SET at = at + 1 WHERE n = 4", (), "was changed"),
-        ("UPDATE entries SET digest = ? WHERE n = 4", (bytes(32),), "entry 4"),
-        ("DELETE FROM entries WHERE n = 4", (), "entry 4 is missing"),
+        ("UPDATE entries SET digest = ? WHERE n = 4", (bytes(32),), "record 4"),
+        ("DELETE FROM entries WHERE n = 4", (), "record 4 is missing"),
         ("DELETE FROM entries WHERE n = 61", (), "the last are missing"),
         ("UPDATE entries SET \"case\" = 'case 99' WHERE n = 4", (), "was changed"),
-        ("UPDATE entries SET n = n + 100 WHERE n = 61", (), "entry 61 is missing"),
+        ("UPDATE entries SET n = n + 100 WHERE n = 61", (), "record 61 is missing"),
     ],
 )  # fmt: skip
 def test_a_changed_ledger_is_found(place, monkeypatch, statement, values, sentence):
@@ -152,7 +152,7 @@ def test_a_changed_snapshot_is_found(place, monkeypatch):
         "UPDATE snapshots SET state = (SELECT state FROM snapshots WHERE n = 25 AND rule = 'first') "
         "WHERE n = 50 AND rule = 'first'",
     )
-    with pytest.raises(LedgerError, match="the snapshot after entry 50"):
+    with pytest.raises(LedgerError, match="the snapshot after record 50"):
         check(place)
 
 

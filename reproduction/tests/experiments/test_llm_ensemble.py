@@ -86,5 +86,5 @@ def test_a_model_that_stops_answering_says_how_to_go_on(endpoint, monkeypatch):
     monkeypatch.setenv(MODEL_VARIABLE, MODEL)
     endpoint.faults.append(status(429, error_code="insufficient_quota"))
     (cell,) = LLMEnsemble().cells("quick")
-    with pytest.raises(EndpointError, match="The same command goes on from there"):
+    with pytest.raises(EndpointError, match="The same command continues from there"):
         LLMEnsemble.measure(cell)

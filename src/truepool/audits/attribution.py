@@ -62,7 +62,7 @@ BECAUSE = {
     "over-confident": "{who} {is_} over-confident",
     "under-confident": "{who} {is_} under-confident",
     "biased": "{who} {is_} biased",
-    "fails-in-segment": "{who} {fails} in some of the groups",
+    "fails-in-segment": "{who} {fails} in some segments",
     "under-confident-pool": "the pool is under-confident",
     "over-confident-pool": "the pool is over-confident",
     "biased-pool": "the pool is biased",

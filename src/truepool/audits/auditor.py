@@ -75,7 +75,7 @@ def audit(
         An earlier audit in its JSON form (`Audit.to_dict`), to report what got better
         and worse since then.
     by : str, optional
-        Column of the panel that divides the cases into groups, to find out who fails
+        Column of the panel that divides the cases into segments, to find who fails
         where.
     capacity : str or int, optional
         How many cases can be decided positive, as in 200, "5%" or "200/day".

@@ -166,10 +166,10 @@ class FailureScenario:
 
 @dataclass(frozen=True)
 class Segment:
-    """How the pool does on the tested cases of one group.
+    """How the pool does on the tested cases of one segment.
 
-    ``shortage`` says why a group is too small to be judged. ``bias`` is the mean pooled
-    probability minus the share of positives, ``slope`` that of `Calibration`.
+    ``shortage`` says why a segment is too small to be judged. ``bias`` is the mean
+    pooled probability minus the share of positives, ``slope`` that of `Calibration`.
     """
 
     group: str

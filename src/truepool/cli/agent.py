@@ -51,7 +51,9 @@ def train(
     ] = None,
     disjoint: Annotated[
         bool,
-        typer.Option("--disjoint", help="Train each agent on cases of its own."),
+        typer.Option(
+            "--disjoint", help="Train each agent on a separate part of the cases."
+        ),
     ] = False,
     calibration: Annotated[
         str | None,
@@ -197,7 +199,9 @@ def report(
 def export(
     agent: Annotated[
         Path,
-        typer.Argument(metavar="AGENT", help="A .joblib file of truepool agent train."),
+        typer.Argument(
+            metavar="AGENT", help="A .joblib file that `truepool agent train` wrote."
+        ),
     ],
     output: Annotated[Path, option("--output", "The .onnx file to write.")],
     check_on: Annotated[
@@ -250,10 +254,10 @@ app.command("serve")(agent_serve.serve)
 @app.command("template")
 def template(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Name of a template of truepool.")
+        str, typer.Argument(metavar="NAME", help="Name of a built-in template.")
     ],
 ) -> None:
-    """Print a template of prompts, to be copied and edited."""
+    """Print a prompt template, to copy and edit."""
     from truepool.agents.llm import Template
 
     print(Template.load(name).text, end="")

@@ -44,7 +44,7 @@ def audit(
     quiet: options.Quiet = False,
     since: Annotated[
         Path | None,
-        typer.Option(help="JSON file of an earlier audit: say what changed since."),
+        typer.Option(help="JSON file of an earlier audit, to say what changed since."),
     ] = None,
     fail_on: Annotated[
         FailOn | None,

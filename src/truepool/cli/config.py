@@ -72,7 +72,7 @@ def read(path: Path, verb: str) -> dict[str, Any]:
                     suggestion(name, VERBS) or f"; known: {', '.join(sorted(VERBS))}"
                 )
                 raise SettingError(
-                    f"a section of a config file must be a verb; {path} has "
+                    f"a section of a config file must be a command; {path} has "
                     f"[{name}]{known}"
                 )
             sections[name] = value
@@ -80,7 +80,7 @@ def read(path: Path, verb: str) -> dict[str, Any]:
             general[name] = value
     every = {name: option for own in VERBS.values() for name, option in own.items()}
     for name in general:
-        _check_known(path, name, every, "no verb has such an option")
+        _check_known(path, name, every, "no command has such an option")
     for section, values in sections.items():
         for name in values:
             _check_known(path, name, VERBS[section], f"{section} has no such option")

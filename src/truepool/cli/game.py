@@ -37,7 +37,7 @@ def game(
     ] = None,
     payment: Annotated[
         list[str] | None,
-        option("--payment", "How agents are paid (default: every way). Repeatable."),
+        option("--payment", "How agents are paid (default: try all). Repeatable."),
     ] = None,
     agent_count: Annotated[int, _game_option("NUMBER", "Number of agents.")] = 5,
     correlation: Annotated[

@@ -26,7 +26,7 @@ def jury(
         typer.Option(
             metavar="LOW-HIGH",
             help="Verdicts are scores, as in 1-5: s counts as (s - 1) / 4 and, from 10 "
-            "labels on, as a rising curve through the labels says.",
+            "labels on, by a rising curve that is fitted to the labels.",
         ),
     ] = None,
     tool: Annotated[
@@ -97,7 +97,7 @@ def jury(
     ] = None,
     label_next: Annotated[
         int | None,
-        typer.Option(metavar="NUMBER", help="How many items to label next."),
+        typer.Option(metavar="NUMBER", help="Choose this many items to label next."),
     ] = None,
     output: Annotated[
         Path | None,

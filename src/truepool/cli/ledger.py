@@ -34,7 +34,7 @@ PoolName = Annotated[str | None, option("--pool", "Which pool (default: all).")]
 
 @app.command("verify")
 def verify(place: Place, pool: PoolName = None, json_file: options.Json = None) -> None:
-    """Replay a ledger and compare: decisions, weights, hashes."""
+    """Replay a ledger and compare decisions, weights and hashes."""
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import print_line
     from truepool.core.formatting import pluralize
@@ -66,7 +66,7 @@ def token(
     pool: Annotated[str | None, option("--pool", "Pool of an agent.")] = None,
     agent: Annotated[str | None, option("--agent", "The agent that reports.")] = None,
 ) -> None:
-    """Make a token while no coordinator runs; shown once."""
+    """Create a token and print it, once; stop the coordinator first."""
     from truepool.server.access import ANYONE, Access, check_grant, record
     from truepool.server.operations import Operations
 
@@ -87,7 +87,8 @@ def export(
         Path,
         option(
             "--output",
-            "File to write: .parquet for cases with a known outcome, .jsonl for all.",
+            "File to write: .parquet for cases with a known outcome, .jsonl for all "
+            "records.",
         ),
     ],
     last: Annotated[
@@ -125,7 +126,10 @@ def compact(
     place: Place,
     before: Annotated[
         str,
-        typer.Option(metavar="DATE", help="Erase cases settled before, as 2026-01-31."),
+        typer.Option(
+            metavar="DATE",
+            help="Erase cases settled before this date, as in 2026-01-31.",
+        ),
     ],
     pool: PoolName = None,
 ) -> None:
@@ -152,7 +156,7 @@ def compact(
 def trail(
     place: Place,
     last: Annotated[
-        int, option("--last", "How many actions, the last ones.", min=1)
+        int, option("--last", "How many of the most recent actions.", min=1)
     ] = 100,
     json_file: options.Json = None,
 ) -> None:
@@ -226,12 +230,16 @@ def statement(
     start: Annotated[
         str | None,
         typer.Option(
-            "--from", metavar="DATE", help="Cases settled from here on, as 2026-01-31."
+            "--from",
+            metavar="DATE",
+            help="Only cases settled from this date on, as in 2026-01-31.",
         ),
     ] = None,
     end: Annotated[
         str | None,
-        typer.Option("--to", metavar="DATE", help="Cases settled before this."),
+        typer.Option(
+            "--to", metavar="DATE", help="Only cases settled before this date."
+        ),
     ] = None,
     json_file: options.Json = None,
 ) -> None:
@@ -261,7 +269,7 @@ def check_statement(
     ],
     place: Source,
 ) -> None:
-    """Check a statement: make it again from the records."""
+    """Check a statement: recompute it from the records."""
     from truepool.cli.screen import print_line
     from truepool.core.formatting import pluralize
     from truepool.server import statement as statements

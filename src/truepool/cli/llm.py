@@ -67,8 +67,8 @@ def llm(
         str,
         typer.Option(
             metavar="NAME",
-            help="The number in the answer (stated), yes as 1 and no as 0 (votes), or "
-            "the probability of the word yes (logprobs).",
+            help="What is reported: the number in the answer (stated), yes as 1 and no "
+            "as 0 (votes), or the probability of the word yes (logprobs).",
         ),
     ] = "stated",
     answer_format: Annotated[
@@ -76,7 +76,7 @@ def llm(
         typer.Option(
             metavar="NAME",
             help="JSON schema (schema), tool call (tool) or last line of the answer "
-            "(line); auto takes a schema where the endpoint has them, else the line.",
+            "(line); auto uses a schema if the endpoint supports it, else the line.",
         ),
     ] = "auto",
     base_url: Annotated[
@@ -104,7 +104,7 @@ def llm(
         typer.Option("--stream", help="Receive answers as streams, for slow models."),
     ] = False,
     concurrency: Annotated[
-        int, typer.Option(metavar="NUMBER", help="Most calls under way at once.")
+        int, typer.Option(metavar="NUMBER", help="Largest number of calls at once.")
     ] = 8,
     timeout: Annotated[
         float, typer.Option(metavar="SECONDS", help="Longest wait for an answer.")
@@ -113,15 +113,15 @@ def llm(
         int,
         typer.Option(
             metavar="NUMBER",
-            help="How often a call is repeated after a rate limit, a fault of the "
-            "server or a timeout.",
+            help="How often a call is repeated after a rate limit, a server error or "
+            "a timeout.",
         ),
     ] = 5,
     budget_calls: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="Most calls of this run.")
+        int | None, typer.Option(metavar="NUMBER", help="Most calls this run may make.")
     ] = None,
     budget_tokens: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="Most tokens of this run.")
+        int | None, typer.Option(metavar="NUMBER", help="Most tokens this run may use.")
     ] = None,
     budget_money: Annotated[
         float | None,
@@ -198,7 +198,7 @@ def llm(
             )
     except KeyboardInterrupt:
         print_note(
-            "Stopped. Answers so far are stored; the same command goes on from there."
+            "Stopped. Answers so far are stored; the same command continues from there."
         )
         raise typer.Exit(INTERRUPTED) from None
     check_complete(found, output)

@@ -21,7 +21,7 @@ def check_complete(found: "ModelReports", output: Path) -> None:
     print_note(
         f"Stopped: {found.stopped}. {found.done:,} of {found.answers:,} answers are "
         f"stored; this run made {found.spending.describe()}. {output} was not written. "
-        "The same command goes on from there; stored answers cost nothing."
+        "The same command continues from there; stored answers cost nothing."
     )
     raise typer.Exit(STOPPED)
 

@@ -43,8 +43,8 @@ SPELLINGS = {
     ),
     "--time": Spelling(
         "COLUMN",
-        "Column with the time of each case (default: 'time' if present). Where pools "
-        "are tested, they are then tested on later cases than they were fitted on.",
+        "Column with the time of each case (default: 'time' if present). With times, "
+        "pools are tested on cases later than those they were fitted on.",
     ),
     "--ignore": Spelling("COLUMN", "Column or agent to leave out. Repeatable."),
     "--weight": Spelling(
@@ -67,8 +67,8 @@ SPELLINGS = {
     ),
     "--time-format": Spelling(
         "FORMAT",
-        "How times are written, as in '%d.%m.%Y %H:%M' (default: ISO 8601). Where "
-        "columns differ, several separated by |: one must fit all of a column.",
+        "How times are written, as in '%d.%m.%Y %H:%M' (default: ISO 8601). If columns "
+        "differ, give several formats, separated by |; each column must fit one.",
     ),
     "--sep": Spelling(
         "CHARACTER",
@@ -95,9 +95,9 @@ SPELLINGS = {
     "--updates": Spelling(
         "RULE",
         "For a long table: what counts when an agent reports on a case more than once: "
-        "last (default); last-row, which of two at the same time takes the lower row; "
-        "or time-weighted: each report for as long as it stood, until the decision "
-        "time.",
+        "last, the latest report (default); last-row, likewise, and of two at the same "
+        "time the one further down the table; or time-weighted, each report for as "
+        "long as it stood before the decision time.",
     ),
     "--cost-fn": Spelling(
         "NUMBER|COLUMN",
@@ -125,7 +125,7 @@ SPELLINGS = {
         "share or a rate, as in 200, 5% or 200/day (hour, day, week).",
     ),
     "--by": Spelling(
-        "COLUMN", "Column that divides the cases into groups: who fails where."
+        "COLUMN", "Column that divides the cases into segments: who fails where."
     ),
     "--threshold": Spelling(
         "NUMBER",
@@ -166,11 +166,11 @@ SPELLINGS = {
     "--plot": Spelling("FILE", "Draw to this SVG, PNG or PDF file.", type=Path),
     "--config": Spelling(
         "FILE",
-        "TOML file with options by their long names, as truepool init writes; the "
+        "TOML file with options by their long names, such as truepool init writes; the "
         "command line wins.",
         type=Path,
     ),
-    "--last": Spelling("NUMBER", "How many, the last ones.", type=int),
+    "--last": Spelling("NUMBER", "How many of the most recent ones.", type=int),
     "--quiet": Spelling("", "Print nothing but errors.", type=bool),
     "--force": Spelling("", "Replace files that truepool did not write.", type=bool),
     "--spreadsheet-safe": Spelling(
@@ -179,17 +179,21 @@ SPELLINGS = {
         "spreadsheet would run as a formula.",
         type=bool,
     ),
-    "--host": Spelling("ADDRESS", "Address."),
-    "--port": Spelling("NUMBER", "Port; 0: any.", type=int),
-    "--grpc-port": Spelling("NUMBER", "Port for gRPC, too; 0: any.", type=int),
+    "--host": Spelling("ADDRESS", "Address to listen on."),
+    "--port": Spelling("NUMBER", "Port to listen on; 0 takes a free one.", type=int),
+    "--grpc-port": Spelling(
+        "NUMBER", "Also serve gRPC on this port; 0 takes a free one.", type=int
+    ),
     "--tls-cert": Spelling("FILE", "Certificate, in PEM format.", type=Path),
-    "--tls-key": Spelling("FILE", "Its key, in PEM format.", type=Path),
+    "--tls-key": Spelling("FILE", "Key of the certificate, in PEM format.", type=Path),
     "--insecure": Spelling(
         "", "Listen beyond this machine even without TLS or tokens.", type=bool
     ),
     "--check": Spelling("", "Check the options, then exit.", type=bool),
     "--trust": Spelling(
-        "", "Load .joblib files. They can run any code: trust their source.", type=bool
+        "",
+        "Load .joblib files. They can run any code: load only what you trust.",
+        type=bool,
     ),
 }
 """Every option that more than one verb has, or may have. A verb's other options are

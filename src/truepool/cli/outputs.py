@@ -36,8 +36,8 @@ def check_files(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -
             check_path(path)
         if os.path.realpath(path) in taken:
             raise SourceError(
-                "a command must write to other files than it reads, and to each once; "
-                f"got {str(path)!r} twice. Name another file to write"
+                "a command must not write to a file that it reads, nor to one file "
+                f"twice; got {str(path)!r} twice. Name another file to write"
             )
         taken.append(os.path.realpath(path))
 

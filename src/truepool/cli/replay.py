@@ -196,8 +196,8 @@ def _replay_dataset(
     options.note_stream(panels)
     if found[0].regret is None and learners[0].loss.convex:
         options.NOTES.append(
-            "The best fixed weights were not sought: batch by batch they are found for "
-            f"a squared loss and at most {MAX_GRAM:,} agents."
+            "The best fixed weights are not known: batch by batch they are found for "
+            f"squared losses and at most {MAX_GRAM:,} agents only."
         )
     drawn = None if how.drawn is None else found[how.drawn]
     if drawn is None or drawn.path is None:

@@ -52,7 +52,7 @@ def score(
         bool,
         typer.Option(
             "--contributions",
-            help="Add what each agent changed: pooled with minus without its report.",
+            help="Add a column per agent: pooled with minus without its report.",
         ),
     ] = False,
     capacity: options.Capacity = None,

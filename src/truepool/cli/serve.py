@@ -53,7 +53,7 @@ def serve(
         bool,
         typer.Option(
             "--demo",
-            help="Serve a pool of five agents with traffic, a drift and a dead feed.",
+            help="Serve a demo pool: five agents, traffic, drift and a dead feed.",
         ),
     ] = False,
     host: options.Host = "127.0.0.1",
@@ -64,14 +64,17 @@ def serve(
     tls_client_ca: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Ask callers for certificates signed by this."
+            metavar="FILE",
+            help="Ask callers for certificates signed by this authority.",
         ),
     ] = None,
     insecure: options.Insecure = False,
     rate_limit: Annotated[
         float,
         typer.Option(
-            min=0.0, metavar="NUMBER", help="Requests per second and token; 0: any."
+            min=0.0,
+            metavar="NUMBER",
+            help="Most requests per second for each token; 0 means no limit.",
         ),
     ] = 1000.0,
     log: Annotated[
@@ -87,7 +90,7 @@ def serve(
     config: options.Config = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Run a coordinator: cases are reported, decided, settled."""
+    """Run a coordinator: collect reports, decide cases, learn online."""
     from truepool.cli.outputs import print_note
     from truepool.cli.screen import print_line
     from truepool.core.errors import SettingError
@@ -104,8 +107,8 @@ def serve(
         )
     if ledger is None and not demo:
         raise SettingError(
-            "a coordinator needs a file that keeps everything, as in `truepool serve "
-            "pools.db`; or have a look with --demo"
+            "a coordinator needs a ledger, the file that keeps everything, as in "
+            "`truepool serve pools.db`; or try --demo"
         )
     exposed = host not in LOOPBACK and not insecure
     local = host in LOOPBACK and not insecure
@@ -157,7 +160,9 @@ def serve(
         place = f"{scheme}://{host}:{listener.getsockname()[1]}"
         if not quiet:
             if open_to_all:
-                print_note("No tokens: whoever reaches this address may do everything.")
+                print_note(
+                    "No tokens: anyone who can reach this address may do everything."
+                )
             if grpc_port is not None:
                 print_note(f"gRPC on {host}:{grpc_port}.")
             _warn_of_memory(name, coordinator.ledger.database.sync_time())
@@ -195,8 +200,8 @@ def _warn_of_memory(name: str, seconds: float | None) -> None:
 
     if seconds is not None and seconds < FASTEST_SYNC:
         print_note(
-            f"{name} is written in {seconds * 1e6:.1f} microseconds, as no disk can: "
-            "it seems to be in memory, and a power cut would lose it."
+            f"A write to {name} takes {seconds * 1e6:.1f} microseconds, less than on "
+            "any disk: it seems to be in memory, and a power cut would lose it."
         )
 
 

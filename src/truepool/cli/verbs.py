@@ -128,7 +128,7 @@ def _plugin(name: str, entry: EntryPoint) -> Any:
         verb = plugins.load(entry)
         if not (isinstance(verb, typer.Typer) or isfunction(verb)):
             raise plugins.refuse(entry, "be a function or a typer.Typer", verb)
-        with plugins.blame(entry, "cannot be a verb"):
+        with plugins.blame(entry, "cannot be a command"):
             return _command(name, verb)
     except PluginError as error:
         return _unavailable(name, error)

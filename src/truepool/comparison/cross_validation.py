@@ -71,7 +71,7 @@ def compare(
         part. Cases without an outcome (`Panel.with_pending`) compete for it too; cost
         and recall are those of the others.
     by : str, optional
-        Column of the panel that divides the cases into groups, to compare the pools
+        Column of the panel that divides the cases into segments, to compare the pools
         within each.
     progress : callable
         Called with the name of each pool, the number of pools done and their total.

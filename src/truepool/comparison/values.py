@@ -62,9 +62,9 @@ def is_significant(gap: Estimate, p_value: float, level: float) -> bool:
 
 @dataclass(frozen=True)
 class GroupComparison:
-    """The pools on the tested cases of one group; no rows where they are too few.
+    """The pools on the tested cases of one segment; no rows where they are too few.
 
-    The p-values of the rows are adjusted for all groups and pools together.
+    The p-values of the rows are adjusted for all segments and pools together.
     """
 
     group: str

@@ -25,7 +25,7 @@
     ├── SettingError (ValueError)       an option with an invalid value
     ├── UnknownNameError (LookupError)  no pool, loss or learner of that name
     ├── PluginError (ImportError)       a plug-in that cannot be used
-    │   └── MissingPluginError          a verb whose distribution is not installed
+    │   └── MissingPluginError          a command whose distribution is not installed
     └── MissingExtraError (ImportError) a package that is installed only when asked for
 
 Each message says in one or two sentences what must hold, who broke it, where, what was
@@ -171,7 +171,7 @@ class PluginError(TruepoolError, ImportError):
 
 
 class MissingPluginError(PluginError):
-    """A verb of a distribution that is not installed."""
+    """A command of a distribution that is not installed."""
 
     def __init__(self, verb: str, distribution: str, folder: str) -> None:
         super().__init__(

@@ -196,7 +196,7 @@ class Panel:
         tables = not isinstance(reports, SparseReports) and np.ndim(reports) == 3
         if tables and C == 1 and not named.plain:
             raise ReportError(
-                "two probabilities per agent must stand in the order of the labels 0 "
+                "two probabilities per agent must be in the order of the labels 0 "
                 f"and 1; got the positive label {named.positive!r} and the negative "
                 f"one {named.negative!r}, which have no order. Give one probability "
                 f"per agent, that of {named.positive!r}."

@@ -42,7 +42,7 @@ def sample_rows(rows: int | None, there: int, seed: Seed) -> IntArray:
         return order
     if not 0 < rows <= there:
         raise SettingError(
-            f"rows must be from 1 to the {there:,} there are; got {rows}"
+            f"rows must be from 1 to {there:,}, which are all; got {rows}"
         )
     return order[:rows]
 

@@ -242,8 +242,8 @@ def _check_outcome_first(truth: str) -> None:
         raise UnknownNameError("truth", truth, TRUTHS)
     if truth != "mean":
         raise SettingError(
-            f"beliefs given the outcome have no other truth; got {truth!r}. Leave it "
-            "out, or choose another model of beliefs."
+            "with beliefs given the outcome, outcomes depend on nothing else; got the "
+            f"truth {truth!r}. Leave it out, or choose another model of beliefs."
         )
 
 

@@ -85,7 +85,7 @@ def _parse(path: Path, number: int, line: str) -> Any:
         return json.loads(line)
     except ValueError as error:
         raise SourceError(
-            f"{path} cannot be read as JSON: line {number} is cut off or no JSON "
+            f"{path} cannot be read as JSON: line {number} is cut off or not JSON "
             f"({error})"
         ) from None
 

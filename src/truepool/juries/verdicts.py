@@ -181,8 +181,8 @@ class Verdicts:
         twice = sorted({name for name in named if named.count(name) > 1})
         if twice:
             raise SettingError(
-                "a column belongs to one group of columns at most; "
-                f"{twice[0]!r} is named twice. Leave out one of the groups."
+                "a column may be paired once only (--swapped, --repeated); "
+                f"{twice[0]!r} is named twice. Leave it out of one of them."
             )
         reports, gone = self.reports.copy(), []
         for group in columns:

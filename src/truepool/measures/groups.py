@@ -45,7 +45,7 @@ def describe_shortage(outcomes: IntArray, what: str = "outcomes") -> str | None:
 
 def check_column(panel: Panel, by: str) -> None:
     """Refuse a column that does not divide the cases into a few groups."""
-    found = divide(panel.columns.find(by, "a division into groups"))
+    found = divide(panel.columns.find(by, "a division into segments"))
     if not 2 <= len(found) <= MOST_GROUPS:
         raise SettingError(
             f"a column to divide cases by must have 2 to {MOST_GROUPS} different "

@@ -37,9 +37,9 @@ def check_sums(name: str, missing: float, classes: int) -> None:
     if is_rare(missing, classes):
         raise PanelError(
             f"the pool {name!r} must see all reports at once where less than "
-            f"{SPARSE_FILL:.0%} of them are there, to shrink rare agents towards the "
-            f"crowd; got {1.0 - missing:.1%} of a data set. Write it as one long table "
-            "(--long)."
+            f"{SPARSE_FILL:.0%} of the cells have one, to shrink rare agents towards "
+            f"the crowd; in this data set {1.0 - missing:.1%} have. Write it as one "
+            "long table (--long)."
         )
 
 

@@ -214,7 +214,7 @@ class NeuralPool(Pool):
             value = getattr(self, name)
             if not isinstance(value, int | np.integer) or value < 1:
                 raise SettingError(
-                    f"{name} must be a whole number from 1 on; got {value!r}"
+                    f"{name} must be a whole number of at least 1; got {value!r}"
                 )
         if not (np.isfinite(self.rate) and self.rate > 0):
             raise SettingError(f"a rate must be positive; got {self.rate!r}")

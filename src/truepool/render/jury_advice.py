@@ -110,7 +110,7 @@ def _swap(jury: Jury) -> Iterator[str]:
     ]
     if biased:
         yield (
-            f"Go on showing {_named(biased)} each pair in both orders: the mean of "
+            f"Keep showing {_named(biased)} each pair in both orders: the mean of "
             "both cancels the order bias."
         )
 

@@ -66,7 +66,8 @@ class Caller:
         """Refuse a report in the name of somebody else."""
         if self.agent is not None and agent != self.agent:
             raise RequestError(
-                "forbidden", f"an agent reports as itself; this token is {self.agent!r}"
+                "forbidden",
+                f"an agent reports as itself; this token is for {self.agent!r}",
             )
 
 

@@ -125,7 +125,9 @@ class OpenInferenceHttp(OpenInference):
             }
             case = str(found.get("id") or "")
         except (KeyError, TypeError, AttributeError, RequestError):
-            raise AgentFaultError("an answer that is not of the protocol") from None
+            raise AgentFaultError(
+                "an answer that does not follow the protocol"
+            ) from None
         return self.chosen(outputs, case)
 
 
@@ -158,7 +160,9 @@ class OpenInferenceGrpc(OpenInference):
             found = method.answer.unpack(content)
             outputs = messages.unpack(found, "outputs")
         except RequestError:
-            raise AgentFaultError("an answer that is not of the protocol") from None
+            raise AgentFaultError(
+                "an answer that does not follow the protocol"
+            ) from None
         return self.chosen(outputs, found["id"])
 
 
@@ -188,7 +192,7 @@ class Mlflow(Adapter):
         """Return the probabilities of the answer."""
         found = _json(content)
         if not isinstance(found, dict) or "predictions" not in found:
-            raise AgentFaultError("an answer that is not of the protocol")
+            raise AgentFaultError("an answer that does not follow the protocol")
         predictions = found["predictions"]
         if isinstance(predictions, list) and predictions:
             if len(predictions) > 1:
@@ -240,7 +244,9 @@ class Chat(Adapter):
             found = ChatCompletion.model_validate(_json(content))
             completion = Completion.from_response(found, self.endpoint.key or "\0")
         except (ValueError, AttributeError, TypeError):
-            raise AgentFaultError("an answer that is not of the protocol") from None
+            raise AgentFaultError(
+                "an answer that does not follow the protocol"
+            ) from None
         stated = answer.read(completion, "stated")
         if stated.fault is not None:
             raise AgentFaultError(f"the answer is {stated.fault}")
@@ -262,7 +268,7 @@ def make(endpoint: Endpoint, case: str, features: Mapping[str, Any]) -> Adapter:
 
 def _number(value: Any) -> float:
     if isinstance(value, str):
-        raise AgentFaultError(f"not asked: {value!r:.40} is no number")
+        raise AgentFaultError(f"not asked: {value!r:.40} is not a number")
     return float("nan") if value is None else float(value)
 
 

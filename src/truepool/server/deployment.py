@@ -50,7 +50,7 @@ class Entry:
     def content(self) -> dict[str, Any]:
         """The body as values."""
         if self.body is None:
-            raise LedgerError(f"entry {self.n} was erased")
+            raise LedgerError(f"record {self.n} was erased")
         content: dict[str, Any] = json.loads(self.body)
         return content
 
@@ -59,10 +59,10 @@ class Entry:
         if self.body is not None and self.digest != digest(
             self.kind, self.case, self.at, self.body
         ):
-            raise LedgerError(f"entry {self.n} was changed: its digest does not match")
+            raise LedgerError(f"record {self.n} was changed: its digest does not match")
         if self.chain != sha256(before + self.digest).digest():
             raise LedgerError(
-                f"entry {self.n} does not follow entry {self.n - 1}: an entry was "
+                f"record {self.n} does not follow record {self.n - 1}: a record was "
                 "changed, removed or inserted"
             )
 
@@ -127,7 +127,7 @@ class Deployment:
         for name, value in again.items():
             if written.get(name) != value:
                 raise LedgerError(
-                    f"entry {entry.n} ({entry.kind} {entry.case or ''}) has another "
+                    f"record {entry.n} ({entry.kind} {entry.case or ''}) has another "
                     f"{name} than its replay: {written.get(name)!r:.80} instead of "
                     f"{value!r:.80}"
                 )
@@ -226,7 +226,7 @@ class Deployment:
             "erase": self._erase,
         }
         if kind not in steps:
-            raise LedgerError(f"no entry is called {kind!r:.40}; upgrade truepool")
+            raise LedgerError(f"no record is called {kind!r:.40}; upgrade truepool")
         return steps[kind](case or "", content)
 
     def _create(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:

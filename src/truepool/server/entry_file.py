@@ -49,7 +49,7 @@ def _entry(path: str | Path, number: int, line: str) -> Entry:
         sound = False
     if not sound:
         raise LedgerError(
-            f"every line must be an entry, as `truepool ledger export` writes; line "
+            f"every line must be a record, as `truepool ledger export` writes; line "
             f"{number} of {str(path)!r} is not"
         )
     return Entry(n, kind, case, at, encoded, digest, chain)

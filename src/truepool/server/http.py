@@ -65,7 +65,7 @@ class PredictionBody(Strict):
 
 
 class ChallengerBody(Strict):
-    """A rule to run in the shadow of the one that decides."""
+    """A rule to run in shadow mode, beside the one that decides."""
 
     name: str
     learner: str | None = None
@@ -181,7 +181,7 @@ def app(
 
     @api.delete(f"{v1}/agents/{{agent:name}}/endpoint")
     async def unregister(pool: str, agent: str, who: Who) -> Any:
-        """Ask an agent no more; it may still report."""
+        """Stop asking an agent; it may still report."""
         content = {"agent": agent, "endpoint": None}
         return await after(coordinator.change(who, pool, "endpoint", content))
 
@@ -199,7 +199,7 @@ def app(
 
     @api.get(f"{v1}/cases/{{case:name}}")
     async def case(pool: str, case: str, who: Who) -> Any:
-        """Return what is known of a case."""
+        """Return what is known about a case."""
         return await after(coordinator.case(who, pool, case))
 
     @api.delete(f"{v1}/cases/{{case:name}}")
@@ -240,7 +240,7 @@ def app(
 
     @api.post(f"{v1}/challengers", status_code=201)
     async def challenge(pool: str, body: ChallengerBody, who: Who) -> Any:
-        """Run another rule in the shadow of the one that decides."""
+        """Run another rule in shadow mode, beside the one that decides."""
         rule = body.model_dump(exclude={"name"}, exclude_none=True)
         content = {"name": body.name, "rule": rule}
         return await after(coordinator.change(who, pool, "challenge", content))
@@ -253,7 +253,7 @@ def app(
 
     @api.post(f"{v1}/challengers/{{name:name}}/promote")
     async def promote(pool: str, name: str, who: Who) -> Any:
-        """Let a rule decide from now on; the one before runs in its shadow."""
+        """Let a rule decide from now on; the previous one runs in shadow mode."""
         return await after(coordinator.change(who, pool, "promote", {"name": name}))
 
     @api.delete(f"{v1}/challengers/{{name:name}}")

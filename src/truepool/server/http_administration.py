@@ -45,7 +45,7 @@ def add_administration(api: FastAPI, coordinator: Coordinator, who: Any) -> None
     async def trail(
         who: who,
         last: Annotated[
-            int, Query(description="How many actions, the last ones.")
+            int, Query(description="How many of the most recent actions.")
         ] = 100,
     ) -> Any:
         """Say who did what: tokens, pools, agents, rules and erasures."""
@@ -53,7 +53,7 @@ def add_administration(api: FastAPI, coordinator: Coordinator, who: Any) -> None
 
     @api.get("/v1/tokens")
     async def tokens(who: who) -> Any:
-        """List the tokens, without what is secret."""
+        """List the tokens, without their secrets."""
         return {"tokens": await after(coordinator.tokens(who))}
 
     @api.post("/v1/tokens", status_code=201)
@@ -72,5 +72,5 @@ def add_administration(api: FastAPI, coordinator: Coordinator, who: Any) -> None
 
     @api.delete("/v1/tokens/{token}")
     async def revoke(token: str, who: who) -> Any:
-        """Make a token invalid."""
+        """Revoke a token."""
         return await after(await asyncio.to_thread(coordinator.revoke, who, token))

@@ -95,7 +95,7 @@ class _Settled:
         """Check and take up every entry."""
         for entry in entries:
             if entry.n != self.n + 1:
-                raise LedgerError(f"entry {self.n + 1} is missing")
+                raise LedgerError(f"record {self.n + 1} is missing")
             entry.check(self.chain)
             self.n, self.chain = entry.n, entry.chain
             if entry.body is not None:
@@ -239,13 +239,13 @@ def check_statement(given: dict[str, Any], entries: Iterable[Entry]) -> int:
     found = list(islice(entries, max(last, 0)))
     if not 1 <= last <= len(found):
         raise LedgerError(
-            f"the statement is about {last!r:.20} entries; there are {len(found)}"
+            f"the statement is about {last!r:.20} records; there are {len(found)}"
         )
     again = make_statement(found, given["agent"], given["start"], given["end"])
     for name, value in again.to_dict().items():
         if given[name] != value:
             raise LedgerError(
-                f"the statement has another {name!r} than its entries give: "
+                f"the statement has another {name!r} than its records give: "
                 f"{given[name]!r:.80} instead of {value!r:.80}"
             )
     deployment = Deployment()

@@ -37,7 +37,7 @@ def verify(ledger: Ledger, pool: str) -> Verification:
     for entry in ledger.entries(number):
         n += 1
         if entry.n != n:
-            raise LedgerError(f"pool {pool!r}: entry {n} is missing")
+            raise LedgerError(f"pool {pool!r}: record {n} is missing")
         entry.check(chain)
         chain = entry.chain
         if entry.body is None:
@@ -50,11 +50,11 @@ def verify(ledger: Ledger, pool: str) -> Verification:
             if deployment is not None:
                 _compare(deployment, kept)
             elif kept.chain != chain:
-                raise LedgerError(f"the snapshot after entry {n} belongs elsewhere")
+                raise LedgerError(f"the snapshot after record {n} belongs elsewhere")
             deployment = kept
     if ledger.last_entry(number) != n:
         raise LedgerError(
-            f"pool {pool!r} must have {ledger.last_entry(number)} entries; there are "
+            f"pool {pool!r} must have {ledger.last_entry(number)} records; there are "
             f"{n}: the last are missing"
         )
     return Verification(pool, n, replayed, erased, len(marks), chain.hex())
@@ -66,6 +66,6 @@ def _compare(replayed: Deployment, kept: Deployment) -> None:
             replayed.rules[name].fingerprint != rule.fingerprint
         ):
             raise LedgerError(
-                f"the snapshot after entry {replayed.n} has other weights of rule "
+                f"the snapshot after record {replayed.n} has other weights of rule "
                 f"{name!r} than a replay gives"
             )

@@ -488,7 +488,7 @@ def test_an_error_in_the_middle_says_what_is_stored(stand_in):
     stand_in.faults.extend([says(HALF), status(403)])
     said = refusal(concurrency=1)
     assert said.endswith(
-        "1 of 4 answers are stored; the same command goes on from there."
+        "1 of 4 answers are stored; the same command continues from there."
     )
 
 

@@ -70,7 +70,7 @@ def test_discrimination_that_is_lost_is_found_where_decisions_do_not_change():
     finding = next(
         s for s in drift.check(evidence) if s.code == "drifted" and "agent3" in s.who
     )
-    assert finding.unit == "change of its AUC"
+    assert finding.unit == "change in its AUC"
     assert finding.p_value < 1e-9
     assert abs(finding.since - 2000) < 100
     before, after = (

@@ -73,7 +73,7 @@ def test_columns_of_text_become_categories():
         ([[1.0, np.nan], [1.0, np.nan]], {}, "'x1' is missing in every row"),
         ([[1.0], [2.0]], {"names": "ab"}, "got 2 names for 1 columns"),
         ([[1, 2], [2, 3]], {"names": "aa"}, "got 'a' 2 times"),
-        ([[1.0], [2.0]], {"levels": {"z": "ab"}}, "'z', which is no feature"),
+        ([[1.0], [2.0]], {"levels": {"z": "ab"}}, "'z', which is not a feature"),
         ([[0.0], [2.0]], {"levels": {"x0": "ab"}}, "2 levels, .* got 2"),
         ([[0.0], [0.5]], {"levels": {"x0": "ab"}}, "got 0.5"),
     ],

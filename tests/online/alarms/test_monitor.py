@@ -166,10 +166,10 @@ def test_what_a_monitor_refuses():
     with pytest.raises(OutcomeError, match="case 9 was never seen"):
         monitor.settle(9, 1)
     monitor.settle(0, 1)
-    with pytest.raises(OutcomeError, match="case 0 is not any more"):
+    with pytest.raises(OutcomeError, match="case 0 no longer is"):
         monitor.settle(0, 1)
     monitor.drop(1)
-    with pytest.raises(OutcomeError, match="case 1 is not any more"):
+    with pytest.raises(OutcomeError, match="case 1 no longer is"):
         monitor.settle(1, 0)
     three = Panel([[[0.5, 0.3, 0.2]] * 2] * 3, [0, 1, 2])
     with pytest.raises(PanelError, match="two classes; the panel has 3"):
@@ -240,7 +240,7 @@ def test_cases_that_wait_too_long_for_an_outcome_are_dropped():
     monitor = Monitor(("a", "b"), history=100)
     for _ in range(101):
         monitor.update([0.2, 0.4])
-    with pytest.raises(OutcomeError, match="case 0 is not any more"):
+    with pytest.raises(OutcomeError, match="case 0 no longer is"):
         monitor.settle(0, 1)
     monitor.settle(1, 1)
 

@@ -336,7 +336,7 @@ def test_alarms_have_their_dates_where_cases_have_them():
 
 def test_another_threshold_is_said_only_where_it_costs_significantly_less():
     plain = Page(PLAIN).text["main"]
-    assert "No other threshold than 0.500 costs significantly less." in plain
+    assert "No threshold other than 0.500 costs significantly less." in plain
     other = Finding(
         "other-threshold", "warning", (), "Deciding above 0.31 would cost less.", "Do."
     )

@@ -142,7 +142,7 @@ def test_copies_biased_orders_and_harmful_judges_are_named():
     found = " ".join(steps(jury))
     assert "Drop c, e: the mean verdict is significantly better without." in found
     assert "Leave out one of each pair of near-copies: b or a." in found
-    assert "Go on showing e each pair in both orders" in found
+    assert "Keep showing e each pair in both orders" in found
 
 
 def test_scores_are_explained_beside_the_calibration():

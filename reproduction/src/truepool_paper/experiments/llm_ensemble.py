@@ -164,7 +164,7 @@ def _check_complete(found: llm.ModelReports) -> None:
     if found.stopped is not None:
         raise EndpointError(
             f"{LABEL} needs {found.answers:,} answers; {found.done:,} are stored, and "
-            f"then {found.stopped}. The same command goes on from there."
+            f"then {found.stopped}. The same command continues from there."
         )
 
 

@@ -201,7 +201,7 @@ class Batch:
             return ""
         return (
             f" {done:,} of {self.total:,} answers are stored; the same "
-            "command goes on from there."
+            "command continues from there."
         )
 
 

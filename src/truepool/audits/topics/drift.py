@@ -202,7 +202,7 @@ def _cost_drift(
         matters=gap > COST_RISE * found.before,
         number=evidence.rise(Change(found.place, 0.0, gap, found.p_value, found.error)),
         unit=evidence.in_currency(
-            "rise of its cost per case relative to the other agents"
+            "rise in its cost per case relative to the other agents"
         ),
         price=partial(evidence.saving_without, i, order[since:]),
         backfires=fix_feed(agent),
@@ -235,7 +235,7 @@ def _discrimination_drift(
         _advice(agent),
         p_value=p,
         number=Estimate(after - before, float("nan"), float("nan")),
-        unit="change of its AUC",
+        unit="change in its AUC",
         price=partial(evidence.saving_without, i, order[since:]),
         backfires=fix_feed(agent),
         figure="drift",
@@ -311,7 +311,7 @@ def _pool(
         matters=bool(found.after > (1 + COST_RISE) * found.before),
         most="warning",
         number=evidence.rise(found),
-        unit=evidence.in_currency("rise of the cost per case"),
+        unit=evidence.in_currency("rise in the cost per case"),
         figure="drift",
         explained_by=(*BROKEN, "drifted", "rescaled-feed"),
         since=since,

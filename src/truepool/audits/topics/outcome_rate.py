@@ -39,7 +39,7 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         matters=high > RATIO * low,
         most="warning",
         number=evidence.rise(found),
-        unit=f"change of the share of {what}",
+        unit=f"change in the share of {what}",
         figure="drift",
         since=found.place,
     )

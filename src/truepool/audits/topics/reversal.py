@@ -68,7 +68,7 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             f"{unrelated} Deciding {decision} in every case would cost "
             f"{evidence.money(cost)} per case.",
             "Name the right column (--outcome). Until that is clear no figure that "
-            "depends on outcomes is to the agents' credit.",
+            "depends on outcomes says anything about the agents.",
             least="error",
             figure="credit",
         )

@@ -58,7 +58,7 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         "and online weights limit the damage.",
         least="note",
         number=worst.rise,
-        unit=evidence.in_currency("rise of the cost per case"),
+        unit=evidence.in_currency("rise in the cost per case"),
         figure="robustness",
     )
 

@@ -99,8 +99,8 @@ def _pool(evidence: Evidence, groups: Groups) -> Iterator[Candidate]:
     yield Candidate(
         "biased-segment",
         (),
-        f"The pool is biased within groups of {evidence.by}: {'; '.join(told)}.",
-        f"Fit one pool for each group of {evidence.by} (`truepool fit` on its rows), "
+        f"The pool is biased within segments of {evidence.by}: {'; '.join(told)}.",
+        f"Fit one pool for each segment of {evidence.by} (`truepool fit` on its rows), "
         "or give the agents what sets these cases apart.",
         p_value=float(adjusted[worst]),
         matters=large,

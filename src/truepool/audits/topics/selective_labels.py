@@ -46,7 +46,7 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         matters=no > RATIO * yes,
         most="warning",
         number=Estimate(no - yes, float("nan"), float("nan")),
-        unit="difference of the shares of missing outcomes",
+        unit="difference between the shares of missing outcomes",
     )
 
 

@@ -243,7 +243,7 @@ def _check_levels(
     for key, known in levels.items():
         if key not in names:
             raise FeatureError(
-                f"levels are given for {key!r}, which is no feature; "
+                f"levels are given for {key!r}, which is not a feature; "
                 f"features: {', '.join(names)}"
             )
         column = values[:, names.index(key)]

@@ -232,7 +232,7 @@ def _json_objects(path: Path) -> Iterator[dict[str, Any]]:
         try:
             value = loads(line)
         except ValueError:
-            fault = "which is cut off or no JSON. Correct the line or remove it"
+            fault = "which is cut off or not JSON. Correct the line or remove it"
         else:
             if isinstance(value, dict):
                 yield value

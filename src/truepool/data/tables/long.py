@@ -103,7 +103,7 @@ def pivot(
     if written.updates != LAST_ROW:
         cure = "remove all but one"
         if written.updates != TIME_WEIGHTED:
-            cure = "pass --updates last-row if the lower row is the later report"
+            cure = "pass --updates last-row if the later report is further down"
         _check_ties(place[rows], reports[rows], times, cases, agents, cure)
     shape = len(cases), len(agents)
     values = SparseReports.from_cells(case[rows], agent[rows], reports[rows], *shape)

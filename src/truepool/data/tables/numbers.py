@@ -99,7 +99,7 @@ def check_percentages(
         raise ReportError(
             "with --percent some report must be above 1; the largest is "
             f"{max(largest.values()):g} in column {fraction!r}. Leave out --percent; "
-            "if these are percentages, write a percent sign behind each."
+            "if these are percentages, write a percent sign after each."
         )
     for name in percents:
         others = np.stack([100 * reports[other] for other in fractions], axis=1)
@@ -155,7 +155,7 @@ def check_rows(
                 f"has {pluralize(len(small), 'number')} up to 1, such as "
                 f"{100 * p[0]:g} in {case_name(t, ids)}, that fit the "
                 "outcomes only as probabilities. Multiply them by 100 in the table; if "
-                "they are percentages, write a percent sign behind each."
+                "they are percentages, write a percent sign after each."
             )
 
 
@@ -314,7 +314,7 @@ def _without_thousands(name: str, text: Any, first_row: int = 0) -> Any:
         return pc.replace_substring(text, ".", "")
     row = pc.index(points, True).as_py()
     raise SourceError(
-        "with --decimal ',' a point is no decimal mark; column "
+        "with --decimal ',' a point is not a decimal mark; column "
         f"{name!r} has {text[row].as_py()!r} in {row_name(first_row + row)}. Leave "
         "out what separates "
         "the thousands, or pass --decimal '.' if the point is the decimal mark."

@@ -265,7 +265,7 @@ def _check_order(times: Array, after: Any, column: str) -> None:
     if (times < before).any():
         t = int(np.argmax(times < before))
         raise PanelError(
-            "cases that are read batch by batch must be in the order of time, part "
+            "cases that are read batch by batch must be in time order, part "
             f"after part; {case_name(t)} has {times[t]} in column {column!r}, after "
             f"{before[t]}. Sort the data set by {column!r}, or name another column "
             "(--time)."

@@ -287,7 +287,7 @@ def _find_groups(look: _Look) -> None:
         ("group", "do the cases of one of these belong together (--group)?", many),
         (
             "by",
-            "which column, not the outcome, divides the cases into kinds (--by)?",
+            "which column, not the outcome, divides the cases into segments (--by)?",
             few,
         ),
     ):

@@ -254,7 +254,7 @@ def _without(agents: tuple[str, ...], ignored: Sequence[str]) -> tuple[str, ...]
     rest = tuple(name for name in agents if name not in out)
     if not rest:
         raise SettingError(
-            f"some agent must be left; all of {', '.join(agents)} are ignored. Take "
+            f"an agent must be left; all of {', '.join(agents)} are ignored. Take "
             "one out of --ignore."
         )
     return rest

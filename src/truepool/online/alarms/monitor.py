@@ -158,7 +158,7 @@ class Monitor:
         if case not in self._waiting:
             raise OutcomeError(
                 f"the case must be waiting for its outcome; case {case} "
-                + ("is not any more" if 0 <= case < self.case else "was never seen")
+                + ("no longer is" if 0 <= case < self.case else "was never seen")
             )
         y = as_outcomes([outcome], 2)
         stored = self._waiting.pop(case)

@@ -114,7 +114,7 @@ def sections(audit: Audit) -> Iterator[Section]:
     yield _redundancy(audit)
     if audit.segments:
         yield _section(
-            "segments", "Groups", f"Who fails where, by {audit.by}?",
+            "segments", "Segments", f"Who fails where, by {audit.by}?",
             tables=[evidence.segments(audit)],
         )  # fmt: skip
     if audit.capacity is not None:

@@ -106,8 +106,8 @@ def _agents(view: PoolView) -> Section:
         in_unit(view, "cost per case alone"),
     )
     intro = (
-        "Saved per case: what the decision without the agent's report would have cost "
-        f"more, with {percent(view.level)} interval."
+        "Saved per case: how much more the decision would have cost without the "
+        f"agent's report, with {percent(view.level)} interval."
     ).replace(".0 %", " %")
     if len(rows) < view.all_agents:
         intro += f" The {len(rows)} agents with most weight of {view.all_agents:,}."
@@ -162,7 +162,7 @@ def _last(lines: Sequence[Line], form: Callable[[float], str]) -> str:
 
 def _costs(view: PoolView) -> Section:
     if not view.comparison:
-        intro = "Costs are compared when more outcomes are known."
+        intro = "Costs are compared once more outcomes are known."
         return _section("costs", "Cost so far", intro)
     rows = tuple(
         (
@@ -197,7 +197,7 @@ def _costs(view: PoolView) -> Section:
 def _calibration(view: PoolView) -> Section:
     found = view.reliability
     if found is None:
-        intro = "It is shown for two labels, when more outcomes are known."
+        intro = "It is shown for two labels, once more outcomes are known."
         return _section("calibration", "Calibration", intro)
     outside = (found.frequency < found.low) | (found.frequency > found.high)
     label = (
@@ -213,7 +213,7 @@ def _calibration(view: PoolView) -> Section:
     )
     headers = ("pooled, mean", "observed", "if calibrated", "cases")
     table = Grid("Groups of similar pooled probabilities", headers, rows)
-    intro = "In the grey band lie the groups of a calibrated pool."
+    intro = "The groups of a calibrated pool lie in the grey band."
     return _section(
         "calibration", "Calibration", intro, charts=(chart,), tables=(table,)
     )
@@ -241,8 +241,8 @@ def _challengers(view: PoolView) -> Section:
         "cost of the challenger",
         in_unit(view, "it would have saved per case"),
     )
-    table = Grid("Rules in the shadow", headers, tuple(rows))
-    intro = "Rules that run in the shadow, on the cases that both decided."
+    table = Grid("Rules in shadow mode", headers, tuple(rows))
+    intro = "Rules in shadow mode (challengers), on the cases that both decided."
     return _section("challengers", "Challengers", intro, tables=(table,))
 
 

@@ -105,16 +105,16 @@ def groups(comparison: Comparison) -> Grid:
     unit = _currency(comparison)
     headers = (
         str(comparison.by), "cases", "positive", in_unit(f"{what} of the mean", unit),
-        "its recall", "lowest", in_unit(what, unit), in_unit("against mean", unit),
+        "its recall", "best pool", in_unit(what, unit), in_unit("against mean", unit),
     )  # fmt: skip
     tried = len(comparison.rows)
     notes = [
         "Per case, on cases the pools were not fitted on. * marks differences whose "
         "interval excludes 0 and that are significant after adjusting for "
-        f"{tried} pools in all groups (Holm). {POSITIVE}",
+        f"{tried} pools in all segments (Holm). {POSITIVE}",
         *small_groups(comparison.groups),
     ]
-    title = f"The pools within groups of {comparison.by}"
+    title = f"The pools within segments of {comparison.by}"
     return Grid(title, headers, tuple(rows), tuple(notes), essential=4)
 
 
@@ -170,7 +170,7 @@ def _allowance(comparison: Comparison) -> str:
     """Say why a difference may have a wider interval than the costs it is made of."""
     if not len(comparison.unseen):
         return ""
-    return "intervals allow for one more case of each class decided otherwise; "
+    return "intervals allow for one more case of each class decided differently; "
 
 
 def _errors(comparison: Comparison) -> str:

@@ -121,8 +121,8 @@ def significance(audit: Audit) -> Grid:
         f"Against {audit.pool}, on cases that neither had seen; below 0 it costs more. "
         "p: paired t-test; adjusted p: for the number of pools tried (Holm).",
         f"{len(audit.significance) + 1} pools are compared here, {audit.pool} "
-        "included; `truepool compare` with the same options tries more, and may name "
-        "another one as the lowest.",
+        "included; `truepool compare` with the same options tries more, and another "
+        "one may cost least there.",
         usual(audit),
     )
     title = "Does another pool cost significantly less?"
@@ -169,7 +169,7 @@ def segments(audit: Audit) -> Grid:
         *small_groups(audit.segments),
         *_segments_without_slope(audit.segments),
     )
-    title = f"The pool within groups of {audit.by}"
+    title = f"The pool within segments of {audit.by}"
     return Grid(title, headers, rows, notes, essential=4)
 
 

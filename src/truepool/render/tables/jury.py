@@ -178,7 +178,7 @@ def _outlook(found: Certificate) -> str:
     so_far = f" So far, {errors}." if found.labels else ""
     return (
         f"At least {found.labels_needed:,} labels, drawn at random, are needed for the "
-        f"{tested}; so many are enough if the jury makes no error there.{so_far}"
+        f"{tested}; that is enough if the jury makes no error there.{so_far}"
     )
 
 
@@ -279,7 +279,7 @@ def forecast_grids(jury: Jury) -> Iterator[Grid]:
             "What more labels would allow",
             ("labels in all", "decided without a person"),
             ((f"{jury.labelled:,} (now)", percent(found.share)), *rows),
-            ("If the jury goes on to err as often in every share of the items.",),
+            ("If the jury keeps erring as often in every share of the items.",),
         )
 
 

@@ -51,8 +51,8 @@ def grid(replays: Sequence[ReplaySummary]) -> Grid:
     headers = (
         "learner",
         f"{first['loss']} loss per case",
-        "regret to best weights",
-        f"to best agent ({first['best_agent']})",
+        "regret against best weights",
+        f"against best agent ({first['best_agent']})",
         "bound",
         "effective agents",
     )

@@ -35,7 +35,7 @@ def unpack(values: dict[str, Any], side: str) -> dict[str, Tensor]:
         name, datatype = head["name"], head["datatype"]
         shape = head.get("shape", [])
         if name in found:
-            raise RequestError("invalid", f"tensor {name!r:.60} is there twice")
+            raise RequestError("invalid", f"tensor {name!r:.60} is given twice")
         if raw:
             found[name] = Tensor.unpack(name, datatype, shape, raw[i])
         else:

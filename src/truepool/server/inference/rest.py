@@ -153,7 +153,7 @@ def _inputs(given: Sequence[InputBody], raw: bytes) -> dict[str, Tensor]:
                 f"its bytes; got {size!r:.40}",
             )
         if part.name in found:
-            raise RequestError("invalid", f"tensor {part.name!r:.60} is there twice")
+            raise RequestError("invalid", f"tensor {part.name!r:.60} is given twice")
         found[part.name] = tensor
     if place != len(raw):
         raise RequestError(
@@ -203,7 +203,8 @@ def _decompress(request: Request, content: bytes) -> bytes:
         return content
     if encoding not in ("gzip", "deflate"):
         raise RequestError(
-            "invalid", f"a body is compressed by gzip or deflate; got {encoding!r:.40}"
+            "invalid",
+            f"a body is compressed with gzip or deflate; got {encoding!r:.40}",
         )
     reader = zlib.decompressobj(ANY_WINDOW)
     try:
@@ -231,5 +232,5 @@ async def _refuse(request: Request, error: Exception) -> Response:
 async def _refuse_path(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     path = show_path(request.url.path)
-    sentence = f"{request.method} {path} is not of the protocol"
+    sentence = f"{request.method} {path} is not part of the protocol"
     return JSONResponse({"error": sentence}, status)
