@@ -85,6 +85,13 @@ POLICY = {
     "data.tables.batches": {"BATCH_SIZE": 20_000, "LONG_BLOCKS": 16},
     "data.tables.checkpoint": {"PERIOD": 1.0},
     "data.tables.dataset": {"BATCH_NUMBERS": 1_048_576, "BUFFER": 1_048_576},
+    "data.tables.doubtful_columns": {
+        "FAINT": 0.2,
+        "FEW_VALUES": 20,
+        "MOST_ROWS": 50_000,
+        "PRECISE": 0.1,
+        "REACH": 1.96,
+    },
     "data.tables.files": {"MAX_QUOTED": 40},
     "data.tables.manifest": {"FORMAT": 1, "PERIOD": 1.0},
     "data.tables.numbers": {"EDGE": 1e-06, "LIKELIER": 3.0},

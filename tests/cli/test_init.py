@@ -132,6 +132,28 @@ def test_what_a_table_cannot_say_is_one_line_each(truepool, tmp_path, monkeypatc
     assert truepool("compare", "t.csv", "--config", "pool.toml", *words)[0] == 0
 
 
+def test_a_column_that_may_be_no_agent_is_asked_about_with_the_cure(
+    truepool, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    table = {n: rng.beta(2 + 2 * y, 4 - 2 * y).round(3) for n in ("a", "b")}
+    table |= {"list discount": rng.choice([0, 0.05, 0.1], 400), "y": y}
+    pd.DataFrame(table).to_csv("t.csv", index=False)
+    code, out, _ = truepool("init", "t.csv")
+    assert code == 0
+    assert "To check: is 'list discount' an agent? It has only 3 different" in out
+    assert "If not, add --ignore 'list discount', or remove the # of the" in out
+    fit = ("fit", "t.csv", "--pool", "mean", "-o", "a.pool")
+    code, _, err = truepool(*fit)
+    assert code == 0
+    assert "warning: column 'list discount' may be no agent: it has only 3" in err
+    words = ("--config", "pool.toml", "--ignore", "list discount")
+    code, _, err = truepool(*fit, *words)
+    assert (code, err) == (0, "Agents: a, b.\n")
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

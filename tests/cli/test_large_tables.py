@@ -129,6 +129,17 @@ def test_a_data_set_of_any_size_is_checked_for_reversed_labels_and_dead_feeds(
     assert len(pool.training_.commonest) == 5
 
 
+def test_a_data_set_of_any_size_is_checked_for_columns_that_are_no_agents(
+    place, truepool, small_memory
+):
+    def add(table):
+        table["discount"] = np.arange(600) % 4 / 10
+
+    large("shares", add)
+    _, err = fit(truepool, "shares", "--pool", "vcg", "--positive", "yes")
+    assert "warning: column 'discount' may be no agent: it has only 4 different" in err
+
+
 def test_too_few_events_to_check_are_no_error(
     place, truepool, small_memory, monkeypatch
 ):

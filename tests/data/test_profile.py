@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from messy_tables import TABLES, write
 
 from truepool.data.tables import TableFormat, load_panel
-from truepool.data.tables.profile import OUTCOMES, Question, TableProfile, profile_table
+from truepool.data.tables.profile import OUTCOMES, TableProfile, profile_table
+from truepool.data.tables.question import Question
 from truepool.render.config import config_text
 
 T = 60

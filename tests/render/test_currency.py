@@ -21,7 +21,7 @@ from truepool.render.html.audit import html, sections
 from truepool.render.tables import comparison as compared
 from truepool.render.tables.audit import details
 from truepool.render.tables.evidence import alarms, grids
-from truepool.render.verdict import changes, sentence, usual
+from truepool.render.verdict import changes, sentence
 
 UNIT = "EUR"
 SCALES = (1, 7)
@@ -90,7 +90,7 @@ def test_the_audit_has_findings_that_speak_of_costs(audits):
 
 def test_a_cost_in_a_sentence_has_its_currency(audits):
     def texts(found):
-        yield from (sentence(found), *steps(found), usual(found), *changes(found))
+        yield from (sentence(found), *steps(found), *changes(found))
         for finding in found.findings:
             yield finding.sentence
             yield from details(finding, found)
@@ -156,8 +156,6 @@ def test_a_cost_between_classes_has_its_currency():
     for scale in SCALES:
         costs = Costs(fn=5 * scale, fp=scale, currency=UNIT)
         found = audit(Panel(reports, outcomes), costs=costs, resamples=20)
-        texts.append(
-            [*steps(found), usual(found), *(f.sentence for f in found.findings)]
-        )
+        texts.append([*steps(found), *(f.sentence for f in found.findings)])
     pairs = zip(*texts, strict=True)
     assert list(chain.from_iterable(bare(*pair) for pair in pairs)) == []

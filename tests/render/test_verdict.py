@@ -15,7 +15,7 @@ from truepool.data.labels import Labels
 from truepool.render.actions import ACTIONS, FAULTS, removal
 from truepool.render.html.audit import html as page
 from truepool.render.tables.audit import show
-from truepool.render.verdict import costs, saving_label, sentence, usual
+from truepool.render.verdict import costs, saving_label, sentence
 
 NONE = {"withheld": ()}
 UNCHANGED = {"pool": "mean", "cost": 0.22, "saving": None, "p_value": None}
@@ -311,13 +311,6 @@ def test_a_code_without_an_action_is_still_named():
 def test_too_few_cases_to_compare_are_said():
     text = advice(fixed(pool=None, usual_cost=None))
     assert text == "Too few cases to compare pools."
-
-
-def test_what_the_paper_suggests_has_its_cost_where_it_was_tried():
-    assert usual(fixed()) == (
-        "Where cases are few (569), the paper suggests vcg (0.170 per case here)."
-    )
-    assert usual(fixed(usual_cost=None)).endswith("suggests vcg.")
 
 
 def test_the_best_agent_alone_is_named():

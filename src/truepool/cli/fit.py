@@ -99,9 +99,9 @@ def _fit_stream(
             return _refuse(engine, f"{rule.name!r} with {agents:,} agents")
         rule.fit_stream(panels)
         checked = options.sample_stream(panels)
-    options.note_stream(panels)
+    options.note_stream(panels, None if checked is None else checked[1].doubtful)
     if checked is not None:
-        _check(rule, checked)
+        _check(rule, checked[0])
     return True
 
 

@@ -11,6 +11,7 @@ from truepool.cli.options import option
 
 if TYPE_CHECKING:
     from truepool.data.tables.profile import TableProfile
+    from truepool.data.tables.question import Question
 
 FILE = Path("pool.toml")
 
@@ -72,14 +73,7 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
         lines.append(f"  not used: {format_names(list(profile.unused))}")
     command = shlex.join(["truepool", "audit", str(table), "--config", str(place)])
     for question in profile.questions:
-        choices = [
-            f"{value!r} ({why})" if question.option == "positive" else repr(value)
-            for value, why in question.choices
-            if value is not True and question.option != "missing"  # named already
-        ]
-        may = "To fill in" if question.required else "Optional"
-        listed = f" {format_names(choices)}." if choices else ""
-        lines.append(f"{may}: {question.sentence}{listed}")
+        lines.append(f"{question.heading}: {question.sentence}{_choices(question)}")
         if question.required:
             flag = f"--{question.option}"
             command += f" {flag} {options.SPELLINGS[flag].value}".rstrip()
@@ -96,3 +90,23 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
         lines += [f"Wrote {place}.", f"{when}: {command}"]
     for line in lines:
         (print_note if err else print_line)(line)
+
+
+def _choices(question: "Question") -> str:
+    """Return what an option could be, or the option that answers the question."""
+    from truepool.data.labels import format_names
+
+    if question.option == "missing":  # named already
+        return ""
+    if question.option == "ignore":
+        cure = [part for name, _ in question.choices for part in ("--ignore", name)]
+        return (
+            f" {question.reasons} If not, add {shlex.join(cure)}, or remove the # of "
+            "the ignore line in the file."
+        )
+    choices = [
+        f"{value!r} ({why})" if question.option == "positive" else repr(value)
+        for value, why in question.choices
+        if value is not True
+    ]
+    return f" {format_names(choices)}." if choices else ""

@@ -1,7 +1,7 @@
 """One spelling per option: what means the same is written the same in every verb."""
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -630,7 +630,7 @@ def _rows(
         return read_sample(dataset, MOST_ROWS, seed, progress), written
 
 
-def sample_stream(panels: "PanelStream") -> "Panel | None":
+def sample_stream(panels: "PanelStream") -> "tuple[Panel, TableSummary] | None":
     """Return cases from all over a data set that was read batch by batch.
 
     None where they do not have all labels: too few of a class to say anything.
@@ -643,17 +643,20 @@ def sample_stream(panels: "PanelStream") -> "Panel | None":
     positive = panels.written.positive if labels.plain else labels.positive
     rows = read_rows(dataset, spaced_rows(dataset.rows))
     try:
-        return load_panel(rows, replace(panels.written, positive=positive))[0]
+        return load_panel(rows, replace(panels.written, positive=positive))
     except OutcomeError:
         return None
 
 
-def note_stream(panels: "PanelStream") -> None:
+def note_stream(
+    panels: "PanelStream", doubtful: "Mapping[str, str] | None" = None
+) -> None:
     """Note what was found in a data set that was read batch by batch."""
     from truepool.data.tables.row_sample import BLOCKS, spaced_rows
 
     totals, written = panels.totals, panels.written
-    note(replace(panels.summary, empty_cases=totals.empty))
+    summary = replace(panels.summary, empty_cases=totals.empty)
+    note(replace(summary, doubtful=doubtful or {}))
     rows = panels.dataset.rows
     checked, part = len(spaced_rows(rows)), ""
     if checked < rows:

@@ -4,11 +4,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from truepool.data.tables.profile import Question, TableProfile
+from truepool.data.tables.profile import TableProfile
+from truepool.data.tables.question import Question
 
 HEADINGS = {
     "What the columns mean": (
-        "outcome", "positive", "agents", "long", "id", "time", "time-format",
+        "outcome", "positive", "agents", "ignore", "long", "id", "time", "time-format",
         "decision-time", "group", "by",
     ),
     "How the table is written": ("sep", "decimal", "missing", "percent"),
@@ -81,22 +82,21 @@ def _single_gaps(lines: Sequence[str]) -> list[str]:
 
 
 def _question(question: Question) -> list[str]:
-    may = "To fill in" if question.required else "Optional"
-    lines = ["", f"# {may}: {question.sentence} Remove the # of one line."]
+    start = f"# {question.heading}: {question.sentence}"
+    reasons = [f"# {value!r}: {reason}" for value, reason in question.choices]
+    values = [value for value, _ in question.choices]
     if question.option == "agents":
-        names = [value for value, _ in question.choices]
-        reasons = [f"# {value!r}: {reason}" for value, reason in question.choices]
-        lines = ["", f"# To fill in: {question.sentence} Leave out the others."]
-        listed = _line("agents", names).replace("\n", "\n# ")
-        return [*lines, *reasons, f"# {listed}"]
+        listed = _line("agents", values).replace("\n", "\n# ")
+        return ["", f"{start} Leave out the others.", *reasons, f"# {listed}"]
+    last = f"# {question.option} = {_value(values)}"
     if question.option == "missing":
-        words = [value for value, _ in question.choices]
-        reasons = [f"# {value!r}: {reason}" for value, reason in question.choices]
-        lines = ["", f"# {may}: {question.sentence} Remove the # of the last line."]
-        return [*lines, *reasons, f"# missing = {_value(words)}"]
+        return ["", f"{start} Remove the # of the last line.", *reasons, last]
+    if question.option == "ignore":
+        cure = "# If not, remove the # of the next line."
+        return ["", start, f"# {question.reasons}", cure, last]
     choices = question.choices or (("", "name it"),)
     shown = [f"# {_line(question.option, v)}  # {reason}" for v, reason in choices]
-    return [*lines, *shown]
+    return ["", f"{start} Remove the # of one line.", *shown]
 
 
 def _line(option: str, value: Any) -> str:

@@ -21,12 +21,6 @@ LEFT_OUT = {
 }
 """What it is called where it is not the saving of a fix, by the finding's code."""
 
-USUAL = {
-    "vcg": "vcg",
-    "best-agent": "the best agent alone",
-    "platt": "a recalibrated mean (`platt`)",
-}
-
 
 def sentence(audit: Audit) -> str:
     """Say whether the pool can be trusted, and what it takes."""
@@ -51,15 +45,6 @@ def sentence(audit: Audit) -> str:
             f"than {plan.in_use}: {basis}{missing}."
         )
     return f"No problems found with this pool: {basis}{missing}."
-
-
-def usual(audit: Audit) -> str:
-    """Say which pool the paper's table of regimes names for cases like these."""
-    plan = audit.recommendation
-    here = ""
-    if plan.usual_cost is not None:
-        here = f" ({money(plan.usual_cost, audit.currency)} per case here)"
-    return f"Where {plan.regime}, the paper suggests {USUAL[plan.usual]}{here}."
 
 
 def saving_label(audit: Audit, code: str = "") -> str:

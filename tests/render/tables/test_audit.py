@@ -125,7 +125,13 @@ def test_the_page_says_which_pool_cases_and_costs_it_is_about(silent):
 def test_whether_other_pools_are_cheaper_is_shown_with_the_p_values_that_matter():
     """The adjusted one is the recommendation's; the other tests are in JSON."""
     assert "| pool | saves per case | adjusted p | p |\n" in markdown(RESULT)
-    assert "the paper suggests" in markdown(RESULT)
+
+
+def test_what_to_use_is_said_once_and_the_rule_of_thumb_of_the_paper_is_in_json():
+    plan = RESULT.to_dict()["recommendation"]
+    assert (plan["usual"], plan["regime"] != "") == (RESULT.recommendation.usual, True)
+    assert plan["regime"] not in markdown(RESULT)
+    assert "the paper" not in markdown(RESULT)
 
 
 def test_where_nothing_was_found_markdown_says_so():

@@ -44,6 +44,15 @@ def ignored_columns(names: Iterable[str], ignored: Collection[str]) -> list[str]
     ]
 
 
+def name_parts(name: str) -> list[str]:
+    """Return the words of a column's name.
+
+    >>> name_parts("Is-Fraud flag")
+    ['is', 'fraud', 'flag']
+    """
+    return name.casefold().replace(" ", "_").replace("-", "_").split("_")
+
+
 def numbered_columns(
     columns: Mapping[str, FloatArray], *, percent: bool
 ) -> tuple[str, ...]:

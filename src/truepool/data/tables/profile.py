@@ -13,8 +13,11 @@ import numpy as np
 
 from truepool.core.errors import TruepoolError
 from truepool.core.formatting import pluralize
+from truepool.data.tables.agent_columns import name_parts
 from truepool.data.tables.column_profile import ColumnProfile, profile_columns
+from truepool.data.tables.doubtful_columns import doubtful_columns
 from truepool.data.tables.files import NAMES
+from truepool.data.tables.question import Question
 from truepool.data.tables.reader import INDEXES, load_panel, read_source
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.times import BETWEEN, ISO
@@ -29,18 +32,6 @@ OUTCOMES = (
 SEGMENTS = 20
 """A column of text with more different values says what cases have in common, such as a
 customer; one with fewer, of what kind they are."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """What a table cannot say about an option, and the values it could have."""
-
-    option: str
-    sentence: str
-    choices: tuple[tuple[Any, str], ...]
-    """Values, each with what speaks for it."""
-    required: bool = True
-    """Whether the table cannot be read without an answer."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +89,7 @@ def profile_table(path: Path) -> TableProfile:
         _find_agents(look)
         _ask_for_words(look)
         _find_outcome(look, look.open)
+        _doubt_agents(look, columns)
         _find_id(look)
         _find_time(look)
     if separator is not None:
@@ -187,6 +179,25 @@ def _ask_for_words(look: _Look) -> None:
     look.questions.append(Question("missing", sentence, tuple(choices.items())))
 
 
+def _doubt_agents(look: _Look, columns: Mapping[str, ColumnProfile]) -> None:
+    """Ask about columns that look like reports and may be something else."""
+    if look.classes or "agents" not in look.options:
+        return
+    outcome = columns.get(look.options.get("outcome", ""))
+    labels = None
+    if outcome is not None:
+        labels = np.where(outcome.codes < 0, np.nan, outcome.codes)
+    reports = {column.name: column.by_row for column in look.reports}
+    doubts = doubtful_columns(reports, labels)
+    if doubts:
+        names = " and ".join(map(repr, doubts))
+        is_one = "is {} an agent?" if len(doubts) == 1 else "are {} agents?"
+        sentence = is_one.format(names)
+        look.questions.append(
+            Question("ignore", sentence, tuple(doubts.items()), required=False)
+        )
+
+
 def _columns_by_class(columns: Mapping[str, ColumnProfile]) -> dict[str, list[str]]:
     """Columns of each agent that has one per class, ``agent:class``."""
     agents: dict[str, list[str]] = {}
@@ -228,11 +239,7 @@ def _find_outcome(look: _Look, columns: Mapping[str, ColumnProfile]) -> None:
 
 
 def _is_usual(name: str) -> bool:
-    return any(part in OUTCOMES for part in _parts(name))
-
-
-def _parts(name: str) -> list[str]:
-    return name.casefold().replace(" ", "_").replace("-", "_").split("_")
+    return any(part in OUTCOMES for part in name_parts(name))
 
 
 def _mean_report(look: _Look, outcome: ColumnProfile, label: str) -> str:
@@ -261,7 +268,7 @@ def _find_id(look: _Look) -> None:
 
 def _repeats_few(column: ColumnProfile) -> bool:
     """Whether a column is called an id, and most rows have a value of their own."""
-    named = {"id", "case"} & {*_parts(column.name)}
+    named = {"id", "case"} & {*name_parts(column.name)}
     return bool(named) and column.complete and 2 * len(column.distinct) > column.rows
 
 

@@ -42,6 +42,7 @@ from truepool.data.tables.agent_columns import (
     ignored_columns,
     numbered_columns,
 )
+from truepool.data.tables.doubtful_columns import doubtful_columns
 from truepool.data.tables.files import read_file, read_names
 from truepool.data.tables.long import column_by_case, pivot, values_by_case
 from truepool.data.tables.numbers import (
@@ -207,7 +208,10 @@ def _panel(
         if written.percent and panel.classes == 2:
             _check_rows(panel, frame, written)
     summary = replace(
-        reports.summary, agents=panel.agents, empty_cases=int(skipped.sum())
+        reports.summary,
+        agents=panel.agents,
+        doubtful=_doubtful(panel, reports, written),
+        empty_cases=int(skipped.sum()),
     )
     later = empty & ~skipped
     if not later.any():
@@ -223,6 +227,20 @@ def _panel(
             columns=waiting.keep(written.columns),
         )
     return pending, summary
+
+
+def _doubtful(
+    panel: Panel, reports: ReportTable, written: TableFormat
+) -> dict[str, str]:
+    """Say why columns may be no agents, where nobody named the agents."""
+    if written.agents or written.long is not None or reports.classes:
+        return {}
+    known = {*reports.summary.binary, *reports.summary.numbered}
+    columns = zip(panel.agents, panel.values[:, :, 0].T, strict=True)
+    return doubtful_columns(
+        {name: values for name, values in columns if name not in known},
+        panel.outcomes.astype(np.float64),
+    )
 
 
 @contextmanager

@@ -1,5 +1,7 @@
 """What was found in a table while it was read."""
 
+import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from truepool.core.formatting import pluralize
@@ -18,14 +20,16 @@ class TableSummary:
 
     ``origin`` says what was guessed of the file; ``binary`` and ``numbered`` are agents
     whose columns hold only 0 and 1 beside fractions of others, or different whole
-    numbers; the rest are counts. ``intervals`` between updates are what ``cases`` of a
-    long table are split into, if their reports are time-weighted.
+    numbers; ``doubtful`` says why other columns may be no agents; the rest are counts.
+    ``intervals`` between updates are what ``cases`` of a long table are split into, if
+    their reports are time-weighted.
     """
 
     agents: tuple[str, ...] = ()
     origin: Origin = field(default_factory=Origin)
     binary: tuple[str, ...] = ()
     numbered: tuple[str, ...] = ()
+    doubtful: Mapping[str, str] = field(default_factory=dict)
     duplicate_ids: int = 0
     empty_cases: int = 0
     renormalized: int = 0
@@ -71,17 +75,17 @@ class TableSummary:
 
     def warnings(self) -> list[str]:
         """Sentences about what may be a mistake."""
+        doubts = {
+            **dict.fromkeys(
+                self.binary, "holds only 0 and 1 while others hold fractions"
+            ),
+            **dict.fromkeys(self.numbered, "holds different whole numbers, like an id"),
+            **{n: f"may be no agent: {why}" for n, why in self.doubtful.items()},
+        }
         found = [
-            f"column {name!r} holds only 0 and 1 while others hold fractions. If it is "
-            f"not an agent, leave it out (--ignore {name}, or name the agents with "
-            "--agents)."
-            for name in self.binary
-        ]
-        found += [
-            f"column {name!r} holds different whole numbers, like an id. If it is not "
-            f"an agent, leave it out (--ignore {name}, or name the agents with "
-            "--agents)."
-            for name in self.numbered
+            f"column {name!r} {why}. If it is not an agent, leave it out (--ignore "
+            f"{shlex.quote(name)}, or name the agents with --agents)."
+            for name, why in doubts.items()
         ]
         if self.duplicate_ids:
             repeats = "repeats" if self.duplicate_ids == 1 else "repeat"

@@ -10,7 +10,6 @@ from truepool.core.formatting import in_unit
 from truepool.render.numbers import format_estimate, format_p_value, number, percent
 from truepool.render.tables.comparison import POSITIVE, small_groups
 from truepool.render.tables.grid import Grid
-from truepool.render.verdict import usual
 
 PAIRS = 8
 """Pairs of agents whose correlation is listed."""
@@ -123,7 +122,6 @@ def significance(audit: Audit) -> Grid:
         f"{len(audit.significance) + 1} pools are compared here, {audit.pool} "
         "included; `truepool compare` with the same options tries more, and another "
         "one may cost least there.",
-        usual(audit),
     )
     title = "Does another pool cost significantly less?"
     return Grid(title, headers, rows, notes, essential=2)

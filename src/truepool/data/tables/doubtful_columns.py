@@ -1,0 +1,137 @@
+"""Columns of numbers between 0 and 1 that may be no reports of an agent."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from truepool.core.arrays import FloatArray
+from truepool.data.tables.agent_columns import name_parts
+
+SHARES = (
+    "discount", "rebate", "tax", "vat", "margin", "commission", "fee", "interest",
+    "share", "ratio", "rate", "fraction", "proportion", "quota", "utilization",
+    "utilisation", "occupancy", "coverage", "humidity", "weight", "propensity",
+)  # fmt: skip
+"""Quantities between 0 and 1 that are no reports, as columns are called after them."""
+
+FEW_VALUES = 20
+"""At most so many different values are few, where half of the columns have more."""
+
+FAINT = 0.2
+"""A rank correlation with the other agents that is surely below this is faint."""
+
+REACH = 1.96
+"""Standard errors beyond which a relation is found, at the 5 % level."""
+
+PRECISE = 0.1
+"""An AUC that chance may take further from 1/2 says nothing."""
+
+MOST_ROWS = 50_000
+"""Rows that are looked at, spread over the table."""
+
+
+def doubtful_columns(
+    columns: Mapping[str, FloatArray], outcomes: FloatArray | None
+) -> dict[str, str]:
+    """Say why columns (T,) may be no agents, by their names.
+
+    Two of three reasons are enough: few different values, the name of a share, and no
+    relation to the outcome (T,) or to the other agents. A weak agent has the third
+    reason at most; a judge with five marks has the first.
+
+    >>> import numpy as np
+    >>> score = np.arange(40) / 40
+    >>> list(doubtful_columns({"a": score, "b": score, "tax": score.round(1)}, None))
+    ['tax']
+    """
+    step = max(1, len(next(iter(columns.values()), ())) // MOST_ROWS)
+    columns = {name: values[::step] for name, values in columns.items()}
+    known = None if outcomes is None else outcomes[::step]
+    coarse = _coarse(columns)
+    others = [
+        values
+        for name, values in columns.items()
+        if not (name in coarse or _is_share(name))
+    ]
+    found = {}
+    for name, values in columns.items():
+        reasons = [
+            *(
+                [f"it has only {coarse[name]} different values"]
+                if name in coarse
+                else []
+            ),
+            *(["its name is that of a share or rate"] if _is_share(name) else []),
+        ]
+        if reasons and _is_unrelated(values, others, known):
+            reasons.append(
+                "no relation to the outcome or to the other agents was found"
+            )
+        if len(reasons) > 1:
+            found[name] = f"{', '.join(reasons[:-1])}, and {reasons[-1]}"
+    return found
+
+
+def _coarse(columns: Mapping[str, FloatArray]) -> dict[str, int]:
+    """Columns with few different values, where half of all have more."""
+    counts = {n: len(np.unique(v[~np.isnan(v)])) for n, v in columns.items()}
+    if not counts or np.median([*counts.values()]) <= FEW_VALUES:
+        return {}
+    return {name: count for name, count in counts.items() if count <= FEW_VALUES}
+
+
+def _is_share(name: str) -> bool:
+    return not {*name_parts(name)}.isdisjoint(SHARES)
+
+
+def _is_unrelated(
+    values: FloatArray, others: Sequence[FloatArray], outcomes: FloatArray | None
+) -> bool:
+    """Whether no relation is found to the outcome, and at most a faint one to others.
+
+    Both must have been looked for with some precision: of few positives the outcome
+    says little about anybody.
+    """
+    if outcomes is None or not others or _auc_reach(values, outcomes) > PRECISE:
+        return False
+    related, reach = _correlation(values, outcomes)
+    if abs(related) > reach:
+        return False
+    related, reach = _correlation(values, _mean([_ranks(other) for other in others]))
+    return abs(related) <= reach and abs(related) + reach < FAINT
+
+
+def _auc_reach(values: FloatArray, outcomes: FloatArray) -> float:
+    """How far chance alone may take the AUC of values (T,) from 1/2."""
+    known = outcomes[~(np.isnan(values) | np.isnan(outcomes))]
+    return REACH / float(np.sqrt(max(12 * len(known) * known.var(), 1.0)))
+
+
+def _mean(columns: Sequence[FloatArray]) -> FloatArray:
+    """Mean of columns (T,), NaN where none has a value."""
+    stacked = np.stack(columns)
+    known = ~np.isnan(stacked)
+    total, count = np.where(known, stacked, 0.0).sum(axis=0), known.sum(axis=0)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _correlation(first: FloatArray, second: FloatArray) -> tuple[float, float]:
+    """Rank correlation of two columns (T,), and how far chance alone may take it."""
+    known = ~(np.isnan(first) | np.isnan(second))
+    count = int(known.sum())
+    if count < 2:
+        return 0.0, float("inf")
+    one, two = _ranks(first[known]), _ranks(second[known])
+    if np.ptp(one) == 0 or np.ptp(two) == 0:
+        return 0.0, float("inf")
+    return float(np.corrcoef(one, two)[0, 1]), REACH / float(np.sqrt(count - 1))
+
+
+def _ranks(values: FloatArray) -> FloatArray:
+    """Mean ranks as shares of the values; NaN stays NaN."""
+    known = ~np.isnan(values)
+    _, place, counts = np.unique(values[known], return_inverse=True, return_counts=True)
+    upto = np.cumsum(counts)
+    ranks = np.full(len(values), np.nan)
+    ranks[known] = (upto - (counts - 1) / 2)[place] / max(len(place), 1)
+    return ranks
