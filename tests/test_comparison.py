@@ -8,7 +8,6 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from truepool import compare, pools
-from truepool.comparison import ratio_interval
 from truepool.core.engine import Processes
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
@@ -178,10 +177,6 @@ def test_settings_outside_their_range_are_refused(options, kind, match):
         compare(random_panel(1), **{"pools": FEW, "resamples": 20, **options})
 
 
-def test_there_is_no_recall_where_nothing_is_positive():
-    assert np.isnan(ratio_interval(np.zeros((5, 2)), 0.95, 10, 0)).all()
-
-
 def test_a_group_that_is_too_small_has_no_pool():
     panel = random_panel(1, cases=80)
     kinds = np.where(np.arange(80) < 3, "few", "many")
@@ -192,12 +187,6 @@ def test_a_group_that_is_too_small_has_no_pool():
     assert (
         "vcg" in rows["many"] or "mean" in rows["many"] or "best-agent" in rows["many"]
     )
-
-
-def test_the_interval_of_a_recall_is_a_share():
-    units = np.array([[1.4, 1.0], [1.2, 1.0], [-0.3, 0.4]] * 5)
-    low, high = ratio_interval(units, 0.95, 200, 0)
-    assert 0 <= low <= high == 1
 
 
 @pytest.mark.parametrize("settings", [{"level": 2}, {"resamples": 1}])

@@ -12,11 +12,10 @@ from truepool.audits.sampling import Sampling
 from truepool.comparison import (
     Competition,
     Estimate,
+    estimate_cost,
     estimate_difference,
-    estimate_mean,
-    ratio_interval,
 )
-from truepool.core.arrays import FloatArray, IntArray, case_mean
+from truepool.core.arrays import Array, FloatArray, IntArray, case_mean
 from truepool.core.engine import Engine
 from truepool.core.formatting import in_unit, money
 from truepool.data.costs import Costs
@@ -29,7 +28,9 @@ from truepool.measures.inference import (
     Resamples,
     independent_units,
     paired_p_values,
+    share_interval,
     unseen_differences,
+    unseen_errors,
     with_unseen,
 )
 from truepool.measures.inference.bootstrap import standard_errors
@@ -231,10 +232,11 @@ class Evidence:
         """Share of the positive tested cases that are decided positive."""
         if self.shortage or self.panel.classes != 2:
             return None
-        hits = self.units((self.outcomes * decisions).astype(np.float64))
-        units = np.stack([hits, self.units(self.outcomes.astype(np.float64))], axis=1)
-        interval = ratio_interval(units, self.level, self.resamples, self.seed)
-        return Estimate(float(hits.mean() / units[:, 1].mean()), *interval)
+        positive, found = self.outcomes > 0, decisions > 0
+        weights, groups = self._weights(self.cases), self._groups(self.cases)
+        interval = share_interval(found, positive, self.level, weights, groups)
+        hits = self.mean((found & positive).astype(np.float64))
+        return Estimate(hits / self.mean(positive.astype(np.float64)), *interval)
 
     def cost_of(self, panel: Panel) -> FloatArray:
         """Cost of each tested case with other reports, the pool fitted to them."""
@@ -257,12 +259,15 @@ class Evidence:
         Cases count by their weights, and those of one group together.
         """
         cases = self._series_cases(by_case)
-        weights, groups = self.panel.case_weights(), self.panel.groups
-        return independent_units(
-            by_case[:, None],
-            None if weights is None else weights[cases],
-            None if groups is None else groups[cases],
-        )[:, 0]
+        weights, groups = self._weights(cases), self._groups(cases)
+        return independent_units(by_case[:, None], weights, groups)[:, 0]
+
+    def _weights(self, cases: IntArray) -> FloatArray | None:
+        weights = self.panel.case_weights()
+        return None if weights is None else weights[cases]
+
+    def _groups(self, cases: IntArray) -> Array | None:
+        return None if self.panel.groups is None else self.panel.groups[cases]
 
     def mean(self, by_case: FloatArray) -> float:
         """Mean of a series over tested or sample cases, by their weights."""
@@ -280,13 +285,10 @@ class Evidence:
     def _unseen(self, saved: FloatArray) -> FloatArray:
         """Differences of cost that the cases of a series may not have shown, (P,)."""
         cases = self._series_cases(saved)
-        outcomes, weights = self.panel.outcomes[cases], self.panel.case_weights()
-        return unseen_differences(
-            self.loss.take(cases).costs.stakes(outcomes, self.panel.classes),
-            outcomes,
-            None if weights is None else weights[cases],
-            len(self.units(saved)),
-        )
+        outcomes = self.panel.outcomes[cases]
+        stakes = self.loss.take(cases).costs.stakes(outcomes, self.panel.classes)
+        units = len(self.units(saved))
+        return unseen_differences(stakes, outcomes, self._weights(cases), units)
 
     def _series_cases(self, by_case: FloatArray) -> IntArray:
         """Cases of a series: the tested ones, or a sample of them."""
@@ -301,12 +303,17 @@ class Evidence:
         """Tested cases from which credit and robustness are estimated."""
         return self.sampling.part(self.cases, SAMPLE_CASES, "credit and robustness")
 
-    def estimate(self, by_case: FloatArray) -> Estimate | None:
-        """Mean with its BCa interval; None where the cases cannot support one."""
+    def estimate(self, cost: FloatArray) -> Estimate | None:
+        """Mean cost with its BCa interval; None where the cases cannot support one."""
         if self.shortage:
             return None
-        units = self.units(by_case)
-        return estimate_mean(units, self._drawn(len(units)), self.level)
+        cases, K, units = self._series_cases(cost), self.panel.classes, self.units(cost)
+        costs, y = self.loss.take(cases).costs, self.panel.outcomes[cases]
+        excess = cost - costs.cost_per_case(y, y, K)
+        unseen = unseen_errors(
+            excess, costs.stakes(y, K), y, self._weights(cases), self._groups(cases)
+        )
+        return estimate_cost(units, unseen, self._drawn(len(units)), self.level)
 
     def saving(self, saved: FloatArray) -> Estimate | None:
         """Mean of differences of cost with its interval; None as for `estimate`."""

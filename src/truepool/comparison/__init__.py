@@ -4,9 +4,8 @@ from truepool.comparison.competition import Competition, describe_pending
 from truepool.comparison.cross_validation import choose_pools, compare, tabulate
 from truepool.comparison.tested_cases import (
     BASELINES,
+    estimate_cost,
     estimate_difference,
-    estimate_mean,
-    ratio_interval,
 )
 from truepool.comparison.values import (
     Comparison,
@@ -26,9 +25,8 @@ __all__ = [
     "choose_pools",
     "compare",
     "describe_pending",
+    "estimate_cost",
     "estimate_difference",
-    "estimate_mean",
     "is_significant",
-    "ratio_interval",
     "tabulate",
 ]

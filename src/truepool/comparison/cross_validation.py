@@ -160,10 +160,13 @@ def tabulate(
     together = None if panel.groups is None else panel.groups[cases]
     split = None if panel.questions is None else panel.questions[cases]
     losses = np.stack(columns, axis=1)
-    stakes = cost.costs.stakes(outcomes, panel.classes)
+    stakes = least = None
+    if ranking.name == "cost":
+        stakes = cost.costs.stakes(outcomes, panel.classes)
+        least = cost.costs.cost_per_case(outcomes, outcomes, panel.classes)
     tested = TestedCases(
         pooled, decisions, paid, losses, outcomes, test_weights, together, split,
-        stakes if ranking.name == "cost" else None,
+        stakes, least,
     )  # fmt: skip
     settings: Any = {
         "limited": capacity is not None, "level": level, "resamples": resamples,

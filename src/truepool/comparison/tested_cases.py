@@ -16,8 +16,9 @@ from truepool.measures.inference import (
     holm,
     independent_units,
     paired_p_values,
-    percentile_interval,
+    share_interval,
     unseen_differences,
+    unseen_errors,
     with_unseen,
 )
 from truepool.measures.scores import ece, loss
@@ -43,6 +44,8 @@ class TestedCases:
     """The case that each row belongs to, where cases are split into rows."""
     stakes: FloatArray | None = None
     """What a decision can change in each case (T,), if the losses are costs."""
+    least: FloatArray | None = None
+    """What the right decision costs in each case (T,), if the losses are costs."""
 
     @cached_property
     def units(self) -> FloatArray:
@@ -56,6 +59,15 @@ class TestedCases:
             return np.empty(0)
         return unseen_differences(
             self.stakes, self.outcomes, self.weights, len(self.units)
+        )
+
+    def unseen_errors(self, column: int) -> tuple[float, float]:
+        """What decisions of a pool would change that none of these cases has shown."""
+        if self.stakes is None or self.least is None:
+            return 0.0, 0.0
+        excess = self.losses[:, column] - self.least
+        return unseen_errors(
+            excess, self.stakes, self.outcomes, self.weights, self.groups
         )
 
     def p_values(self) -> FloatArray:
@@ -81,6 +93,7 @@ class TestedCases:
             None if self.groups is None else self.groups[cases],
             None if self.questions is None else self.questions[cases],
             None if self.stakes is None else self.stakes[cases],
+            None if self.least is None else self.least[cases],
         )
 
     @property
@@ -114,13 +127,11 @@ class TestedCases:
             )
             summary: dict[str, Any] = self._summary(name)
             if limited:
-                found = self.decisions[name] * self.outcomes
-                pairs = np.stack([found, self.outcomes], axis=1) * 1.0
-                units = independent_units(pairs, self.weights, self.groups)
-                summary["recall_interval"] = ratio_interval(
-                    units, level, resamples, seed
+                positive = self.outcomes > 0
+                summary["recall_interval"] = share_interval(
+                    self.decisions[name] > 0, positive, level, self.weights, self.groups
                 )
-            estimate = estimate_mean(loss, drawn, level)
+            estimate = estimate_cost(loss, self.unseen_errors(i), drawn, level)
             chances = (float(p_mean[i]), float(p_best[i]))
             row = Row(name, estimate, to_mean, to_best, *chances, **summary)
             rows.append(row)
@@ -166,9 +177,24 @@ def compare_groups(
     )
 
 
-def estimate_mean(units: FloatArray, drawn: Resamples, level: float) -> Estimate:
-    """Mean of independent units (U,) with its BCa interval over these resamples."""
-    return Estimate(float(units.mean()), *drawn.interval(units, level))
+def estimate_cost(
+    units: FloatArray, unseen: tuple[float, float], drawn: Resamples, level: float
+) -> Estimate:
+    """Mean of independent units (U,) with its BCa interval over these resamples.
+
+    Where a class was always decided correctly, the upper end is that with one more
+    case, an error (`truepool.measures.inference.unseen_errors`); where every decision
+    was wrong, the lower end is that with one more case decided correctly.
+    """
+    mean, (error, correction) = float(units.mean()), unseen
+    low, high = drawn.interval(units, level)
+    if error:
+        longer = np.append(units, mean + error)
+        high = max(high, drawn.one_more.interval(longer, level)[1])
+    if correction:
+        longer = np.append(units, mean - correction)
+        low = min(low, drawn.one_more.interval(longer, level)[0])
+    return Estimate(mean, low, high)
 
 
 def estimate_difference(
@@ -177,23 +203,6 @@ def estimate_difference(
     """Mean of differences (U,) with an interval that allows for unseen ones (P,)."""
     both = with_unseen(units[:, None], unseen)[:, 0]
     return Estimate(float(units.mean()), *drawn.interval(both, level))
-
-
-def ratio_interval(
-    units: FloatArray, level: float, resamples: int, seed: int
-) -> tuple[float, float]:
-    """Interval of the ratio of the means of two columns (U, 2), by resampling.
-
-    NaN where the second is never positive. Recall is the ratio of hits to positives.
-    """
-    draws = Resamples(len(units), resamples, seed).means(units)
-    shares = draws[draws[:, 1] > 0]
-    if not len(shares):
-        return float("nan"), float("nan")
-    # A share, though the parts of weighted or grouped cases may add up to more than 1.
-    ratios = np.clip(shares[:, :1] / shares[:, 1:], 0.0, 1.0)
-    low, high = percentile_interval(ratios, level)
-    return float(low[0]), float(high[0])
 
 
 def adjust(p_values: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from truepool.data.costs import Costs
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with the interval that resampling the cases gives it."""
+    """A number with its interval."""
 
     value: float
     low: float
@@ -43,7 +43,7 @@ class Row:
     fn_rate: float
     fp_rate: float
     recall_interval: tuple[float, float] | None = None
-    """Of two classes, by resampling cases."""
+    """Of two classes, within a capacity (Wilson)."""
 
 
 def is_significant(gap: Estimate, p_value: float, level: float) -> bool:

@@ -8,9 +8,14 @@ import numpy as np
 
 from truepool.audits.reliability import reliability
 from truepool.audits.values import Reliability
-from truepool.comparison import Estimate
+from truepool.comparison import Estimate, estimate_cost, estimate_difference
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.measures.inference import Resamples
+from truepool.data.costs import Costs
+from truepool.measures.inference import (
+    Resamples,
+    unseen_differences,
+    unseen_errors,
+)
 from truepool.render.html.chart import Line
 from truepool.render.html.dashboard_values import (
     AgentRow,
@@ -79,7 +84,7 @@ def make_view(
         weights=_lines(history.agents, weights, order),
         credit=_lines(history.agents, credit, order),
         cost_lines=_cost_lines(yardsticks),
-        comparison=tuple(_comparison(yardsticks)),
+        comparison=tuple(_comparison(history, yardsticks)),
         reliability=_reliability(history) if enough else None,
         challengers=tuple(
             history.evidence(described["rule"], name)
@@ -138,8 +143,8 @@ def _agents(
             given[-1].at if given else None,
             len(given) / len(decided) if decided else None,
             weights.get(agent),
-            _estimate(saved[:, i]),
-            _estimate(yardsticks.agents[agent]) if yardsticks else None,
+            _saving(history, saved[:, i]),
+            _cost(history, yardsticks.agents[agent]) if yardsticks else None,
         )
 
 
@@ -174,13 +179,31 @@ def _alarm(one: Noticed) -> AlarmRow:
     )
 
 
-def _estimate(by_case: FloatArray) -> Estimate | None:
-    """Mean with its interval over the cases that have a value."""
-    known = by_case[~np.isnan(by_case)]
+def _cost(history: History, by_case: FloatArray) -> Estimate | None:
+    """Mean cost with its interval over the cases that have one; None of few cases."""
+    known, costs, y = _known(history, by_case)
     if len(known) < FEWEST:
         return None
-    low, high = Resamples(len(known)).interval(known, LEVEL)
-    return Estimate(float(known.mean()), low, high)
+    K = len(history.pool.labels.names)
+    excess = known - costs.cost_per_case(y, y, K)
+    unseen = unseen_errors(excess, costs.stakes(y, K), y)
+    return estimate_cost(known, unseen, Resamples(len(known)), LEVEL)
+
+
+def _saving(history: History, by_case: FloatArray) -> Estimate | None:
+    """Mean difference of cost, as `_cost`."""
+    known, costs, y = _known(history, by_case)
+    if len(known) < FEWEST:
+        return None
+    unseen = unseen_differences(costs.stakes(y, len(history.pool.labels.names)), y)
+    drawn = Resamples(len(known) + len(unseen))
+    return estimate_difference(known, unseen, drawn, LEVEL)
+
+
+def _known(history: History, by_case: FloatArray) -> tuple[FloatArray, Costs, IntArray]:
+    """Return the values of the cases that have one, with their costs and outcomes."""
+    cases = np.flatnonzero(~np.isnan(by_case))
+    return by_case[cases], history.costs.take(cases), history.outcomes[cases]
 
 
 def _weights(agents: Sequence[str], decided: Sequence[Decided]) -> FloatArray:
@@ -212,13 +235,14 @@ def _cost_lines(yardsticks: Yardsticks | None) -> list[Line]:
     return lines
 
 
-def _comparison(yardsticks: Yardsticks | None) -> Iterator[CostRow]:
+def _comparison(history: History, yardsticks: Yardsticks | None) -> Iterator[CostRow]:
     """Cost per case, and what the pool saves against each, on the same cases."""
     for name, costs in (yardsticks.rows if yardsticks else {}).items():
         saved = costs - yardsticks.pool if yardsticks else costs
         known = int((~np.isnan(costs)).sum())
         own = yardsticks is not None and costs is yardsticks.pool
-        yield CostRow(name, known, _estimate(costs), None if own else _estimate(saved))
+        gap = None if own else _saving(history, saved)
+        yield CostRow(name, known, _cost(history, costs), gap)
 
 
 def _reliability(history: History) -> Reliability | None:

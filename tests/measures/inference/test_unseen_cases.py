@@ -3,13 +3,16 @@
 import numpy as np
 import pytest
 
-from truepool import Costs, Panel, compare
+from truepool import Costs, Panel, audit, compare
+from truepool.comparison import estimate_cost
 from truepool.measures.inference import (
     Resamples,
     independent_units,
     unseen_differences,
+    unseen_errors,
     with_unseen,
 )
+from truepool.render.tables.comparison import grid
 
 FN = 100.0
 CASES, POSITIVES, LOST, SPARED = 3_000, 0.01, 0.02, 0.06
@@ -92,3 +95,99 @@ def test_a_comparison_by_cost_has_them_and_one_by_brier_has_not():
     by_brier = compare(panel, costs=costs, pools=["median"], resamples=50, loss="brier")
     assert (len(by_cost.unseen), len(by_brier.unseen)) == (4, 0)
     assert "unseen" not in by_cost.to_dict()
+
+
+MISSED, ALARMS = 0.05, 0.06
+"""Of one pool: shares of positives missed and of negatives decided positive."""
+
+
+def draw_cost(seed, cases):
+    """Outcomes, and what a pool costs in each case."""
+    rng = np.random.default_rng([4, seed])
+    outcomes = (rng.random(cases) < POSITIVES).astype(int)
+    chance = rng.random(cases)
+    wrong = np.where(outcomes == 1, FN * (chance < MISSED), 1.0 * (chance < ALARMS))
+    return outcomes, wrong
+
+
+@pytest.mark.parametrize("cases", [600, 2_000])
+def test_the_cost_of_one_pool_allows_for_the_misses_that_no_case_has_shown(cases):
+    true = POSITIVES * MISSED * FN + (1 - POSITIVES) * ALARMS
+    seen = both = 0
+    for seed in range(RUNS):
+        outcomes, cost = draw_cost(seed, cases)
+        stakes = np.where(outcomes == 1, FN, 1.0)
+        drawn = Resamples(cases, 300, seed)
+        low, high = drawn.interval(cost, 0.95)
+        seen += low <= true <= high
+        unseen = unseen_errors(cost, stakes, outcomes)
+        found = estimate_cost(cost, unseen, drawn, 0.95)
+        both += found.low <= true <= found.high
+    error = np.sqrt(0.95 * 0.05 / RUNS)
+    assert both / RUNS > 0.95 - 3 * error
+    assert seen / RUNS < 0.75
+
+
+def test_an_error_is_unseen_where_a_class_has_none():
+    outcomes, stakes = np.array([0, 0, 1, 1]), np.array([1.0, 1.0, 10.0, 10.0])
+    assert unseen_errors(np.array([1.0, 0, 10, 0]), stakes, outcomes) == (0.0, 0.0)
+    assert unseen_errors(np.array([1.0, 0, 0, 0]), stakes, outcomes) == (10.0, 0.0)
+    assert unseen_errors(np.array([0.0, 0, 10, 0]), stakes, outcomes) == (1.0, 0.0)
+    assert unseen_errors(stakes, stakes, outcomes) == (0.0, 10.0)
+
+
+def test_the_cases_of_a_group_may_be_wrong_together():
+    """Copies of cases add no evidence: an error of a case is one of all its copies."""
+    outcomes, stakes = np.array([0, 0, 1]), np.array([1.0, 1.0, 10.0])
+    excess, weights = np.array([1.0, 0.0, 0.0]), np.array([1.0, 2.0, 3.0])
+    for w in (None, weights):
+        thrice = None if w is None else np.repeat(w, 3)
+        many = [np.repeat(values, 3) for values in (excess, stakes, outcomes)]
+        found = unseen_errors(*many, thrice, groups=np.repeat(np.arange(3), 3))
+        assert found == pytest.approx(unseen_errors(excess, stakes, outcomes, w))
+
+
+def test_what_rounding_leaves_is_no_error():
+    outcomes, stakes = np.array([0, 1]), np.array([1.0, 10.0])
+    assert unseen_errors(np.array([0.0, 1e-15]), stakes, outcomes) == (10.0, 0.0)
+
+
+def test_the_upper_end_without_errors_is_that_of_one_error():
+    drawn = Resamples(60, 400)
+    one = np.append(np.zeros(60), 100.0)
+    found = estimate_cost(np.zeros(60), (100.0, 0.0), drawn, 0.95)
+    assert (found.value, found.low) == (0.0, 0.0)
+    assert found.high == Resamples(61, 400).interval(one, 0.95)[1] > 100 / 60
+
+
+def test_the_lower_end_without_right_decisions_is_that_of_one():
+    found = estimate_cost(np.ones(60), (0.0, 1.0), Resamples(60, 400), 0.95)
+    assert (found.value, found.high) == (1.0, 1.0)
+    assert 0.9 < found.low < 1.0
+
+
+def perfect(cases=150):
+    """Positives that every agent ranks first, and decides so."""
+    rng = np.random.default_rng(1)
+    outcomes = (np.arange(cases) % 5 == 0).astype(int)
+    reports = 0.005 * rng.random((cases, 3)) + 0.9 * outcomes[:, None]
+    return Panel(reports, outcomes).with_columns({"half": np.arange(cases) % 2})
+
+
+def test_no_pool_costs_nothing_for_certain():
+    found = compare(perfect(), costs=Costs(fn=FN), pools=["median"], by="half")
+    assert [row.loss.value for row in found.rows] == [0.0] * 3
+    rows = [*found.rows, *(row for group in found.groups for row in group.rows)]
+    assert all(row.loss.high > FN / 150 for row in rows)
+    assert "the upper end of its cost allows for one error" in grid(found).notes[0]
+    by_brier = compare(perfect(), pools=["median"], loss="brier")
+    assert "one error" not in grid(by_brier).notes[0]
+
+
+def test_an_audit_is_certain_of_no_cost_and_no_recall_either():
+    found = audit(perfect(), costs=Costs(fn=FN), capacity="50%", by="half")
+    assert found.comparison["mean"].loss.high > 0
+    for part in (*found.segments, found.capacity):
+        assert (part.cost.value, part.recall.value) == (0.0, 1.0)
+        assert part.cost.high > FN / 150
+        assert 0.7 < part.recall.low < 1.0 == part.recall.high

@@ -21,8 +21,10 @@ from truepool.measures.inference.rates import (
 )
 from truepool.measures.inference.unseen_cases import (
     unseen_differences,
+    unseen_errors,
     with_unseen,
 )
+from truepool.measures.inference.wilson import share_interval
 
 __all__ = [
     "Rate",
@@ -37,7 +39,9 @@ __all__ = [
     "independent_units",
     "paired_p_values",
     "percentile_interval",
+    "share_interval",
     "signed_rank_p_value",
     "unseen_differences",
+    "unseen_errors",
     "with_unseen",
 ]

@@ -1,7 +1,7 @@
 """Intervals by resampling the cases (Efron 1979; BCa: Efron 1987)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -82,6 +82,11 @@ class Resamples:
     def __post_init__(self) -> None:
         check_resamples(self.resamples)
         check_seed(self.seed)
+
+    @cached_property
+    def one_more(self) -> "Resamples":
+        """Resamples of one more case, with the same seed."""
+        return replace(self, cases=self.cases + 1)
 
     @property
     def groups(self) -> int:

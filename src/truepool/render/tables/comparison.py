@@ -155,7 +155,7 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
         missing = f" Not tried, for lack of cases: {', '.join(comparison.skipped)}."
     return (
         f"{decision}.{who} Brackets: {share} intervals by resampling cases, or "
-        f"whole groups where they are given.{missing}",
+        f"whole groups where they are given{_bounds(comparison)}.{missing}",
         "Recall: share of positive cases found. Alarms: share of negative cases "
         "decided positive. ECE: calibration error.",
         f"Differences: below 0 is better; {_allowance(comparison)}* marks those whose "
@@ -164,6 +164,19 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
         "(paired t-tests, Holm).",
         _verdict(comparison),
     )
+
+
+def _bounds(comparison: Comparison) -> str:
+    """Say which intervals are not, or not only, by resampling."""
+    rows = comparison.rows
+    text = "" if rows[0].recall_interval is None else " (recall: Wilson)"
+    perfect = any(row.fn_rate == 0 or row.fp_rate == 0 for row in rows)
+    if comparison.loss == "cost" and perfect:
+        text += (
+            "; where a pool decided every case of a class correctly, the upper end of "
+            "its cost allows for one error there"
+        )
+    return text
 
 
 def _allowance(comparison: Comparison) -> str:

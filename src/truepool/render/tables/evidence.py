@@ -202,7 +202,8 @@ def capacity(audit: Audit, found: AtCapacity) -> Grid:
     )
     notes = (
         "The most valuable cases are decided positive, by the expected cost saved. "
-        "Brackets: intervals by resampling cases, decisions as they are.",
+        "Brackets: intervals by resampling cases (recall: Wilson), decisions as they "
+        "are.",
     )
     title = f"Within a capacity of {found.capacity}"
     return Grid(title, ("", "within it", "without a limit"), rows, notes)
