@@ -1,4 +1,6 @@
 import json
+import pickle
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -8,7 +10,8 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from truepool import compare, pools
-from truepool.core.engine import Processes
+from truepool.comparison.tested_cases import _estimates
+from truepool.core.engine import Engine, Processes
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -204,6 +207,34 @@ def test_no_engine_changes_a_bit_of_a_comparison():
     here = repr(compare(panel, pools=pools).rows)
     with Processes(2) as engine:
         assert repr(compare(panel, pools=pools, engine=engine).rows) == here
+
+
+class Witness(Engine):
+    """Sends work away, as bytes, and counts whose work it was."""
+
+    def __init__(self):
+        self.items = Counter()
+
+    def map(self, work, items):
+        for item in items:
+            self.items[getattr(work, "func", work)] += 1
+            yield pickle.loads(pickle.dumps(work))(pickle.loads(pickle.dumps(item)))
+
+    def map_unordered(self, work, items):
+        return enumerate(self.map(work, items))
+
+
+def test_the_resamples_of_every_pool_and_segment_are_work_for_the_engine():
+    drawn = random_panel(3, cases=200)
+    region = np.array(["north", "south"])[np.arange(200) % 2]
+    panel = Panel(drawn.reports, drawn.outcomes, columns={"region": region})
+    here = compare(panel, pools=FEW, by="region")
+    witness = Witness()
+    there = compare(panel, pools=FEW, by="region", engine=witness)
+    assert repr(there.rows) == repr(here.rows)
+    assert repr(there.groups) == repr(here.groups)
+    assert len(here.groups) == 2
+    assert witness.items[_estimates] == 3 * len(here.rows)
 
 
 def test_the_number_of_blas_threads_changes_no_bit_of_a_comparison():

@@ -115,7 +115,7 @@ def compare(
     with one_blas_thread():  # the same bits on any machine
         return tabulate(
             panel, competition, pooled, ranking_loss, weights, level=level,
-            resamples=resamples, seed=seed, by=by,
+            resamples=resamples, seed=seed, by=by, engine=engine,
             skipped=tuple(name for name in chosen if name not in pooled),
         )  # fmt: skip
 
@@ -132,6 +132,7 @@ def tabulate(
     seed: int,
     skipped: tuple[str, ...] = (),
     by: str | None = None,
+    engine: Engine | None = None,
 ) -> Comparison:
     """Compare cross-validated pools, lowest loss first.
 
@@ -170,7 +171,7 @@ def tabulate(
     )  # fmt: skip
     settings: Any = {
         "limited": capacity is not None, "level": level, "resamples": resamples,
-        "seed": seed,
+        "seed": seed, "engine": engine,
     }  # fmt: skip
     p_values = adjust(tested.p_values())
     rows = tested.rows(*p_values, **settings)

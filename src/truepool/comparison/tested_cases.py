@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from truepool.comparison.values import Estimate, GroupComparison, Row
 from truepool.core.arrays import Array, FloatArray, IntArray, case_mean, to_classes
+from truepool.core.engine import Engine, Processes
 from truepool.data.panel import last_rows
 from truepool.measures.groups import describe_shortage
 from truepool.measures.inference import (
@@ -112,29 +113,35 @@ class TestedCases:
         level: float,
         resamples: int,
         seed: int,
+        engine: Engine | None = None,
     ) -> tuple[Row, ...]:
-        """Rows by loss, with these adjusted p-values (M,)."""
+        """Rows by loss, with these adjusted p-values (M,).
+
+        The intervals of each pool are an item for the engine.
+        """
         drawn = Resamples(len(self.units), resamples, seed)
         paired = Resamples(len(self.units) + len(self.unseen), resamples, seed)
         names = list(self.pooled)
         baselines = [names.index(name) for name in BASELINES]
+        losses = np.ascontiguousarray(self.units.T)
+        items = (
+            (own, self.unseen_errors(i), [own - losses[j] for j in baselines])
+            for i, own in enumerate(losses)
+        )
+        work = partial(
+            _estimates, unseen=self.unseen, drawn=drawn, paired=paired, level=level
+        )
+        found = (engine or Processes()).map(work, items)
         rows = []
-        for i, name in enumerate(names):
-            loss = self.units[:, i]
-            to_mean, to_best = (
-                estimate_difference(loss - self.units[:, j], self.unseen, paired, level)
-                for j in baselines
-            )
+        for i, (name, estimates) in enumerate(zip(names, found, strict=True)):
             summary: dict[str, Any] = self._summary(name)
             if limited:
                 positive = self.outcomes > 0
                 summary["recall_interval"] = share_interval(
                     self.decisions[name] > 0, positive, level, self.weights, self.groups
                 )
-            estimate = estimate_cost(loss, self.unseen_errors(i), drawn, level)
             chances = (float(p_mean[i]), float(p_best[i]))
-            row = Row(name, estimate, to_mean, to_best, *chances, **summary)
-            rows.append(row)
+            rows.append(Row(name, *estimates, *chances, **summary))
         return tuple(sorted(rows, key=_rank))
 
     def _summary(self, name: str) -> dict[str, float]:
@@ -174,6 +181,23 @@ def compare_groups(
             case_mean((part.outcomes > 0).astype(np.float64), part.weights),
         )
         for name, part in parts.items()
+    )
+
+
+def _estimates(
+    item: tuple[FloatArray, tuple[float, float], list[FloatArray]],
+    *,
+    unseen: FloatArray,
+    drawn: Resamples,
+    paired: Resamples,
+    level: float,
+) -> tuple[Estimate, Estimate, Estimate]:
+    """Loss of a pool, and its differences from the baselines."""
+    own, errors, (to_mean, to_best) = item
+    return (
+        estimate_cost(own, errors, drawn, level),
+        estimate_difference(to_mean, unseen, paired, level),
+        estimate_difference(to_best, unseen, paired, level),
     )
 
 

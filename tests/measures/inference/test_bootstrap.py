@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -142,3 +144,14 @@ def test_many_resamples_are_drawn_some_at_a_time(monkeypatch):
     assert_allclose(parts.means(by_case), means, rtol=1e-14)
     assert_allclose(parts.interval(by_case[:, 0], 0.9), ends, rtol=1e-13)
     assert "_counts" not in vars(parts)
+
+
+def test_resamples_travel_as_numbers_and_are_drawn_once_where_they_arrive():
+    here, values = Resamples(9_000, 200, 3), np.random.default_rng(0).random(9_000)
+    expected = here.interval(values, 0.9)
+    sent = pickle.dumps(here)
+    assert len(sent) < 200
+    there = pickle.loads(sent)
+    assert there is not here
+    assert there.interval(values, 0.9) == expected
+    assert pickle.loads(sent) is there

@@ -21,6 +21,7 @@ from truepool.comparison import (
     tabulate,
 )
 from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.engine import Processes
 from truepool.core.errors import SettingError
 from truepool.measures.folds import evaluation_cases
 from truepool.measures.inference import (
@@ -99,6 +100,7 @@ def compare_pools(evidence: Evidence) -> Comparison | None:
         resamples=evidence.resamples,
         seed=evidence.seed,
         skipped=tuple(name for name in pools if name not in pooled),
+        engine=evidence.engine,
     )
 
 
@@ -121,18 +123,24 @@ def _compare_with(
     p_values = paired_p_values(with_unseen(seen, table.unseen))
     by_holm, by_bonferroni = holm(p_values), bonferroni(p_values)
     units = len(seen) + len(table.unseen)
-    resamples = Resamples(units, evidence.resamples, evidence.seed)
+    estimate = partial(
+        estimate_difference,
+        unseen=table.unseen,
+        drawn=Resamples(units, evidence.resamples, evidence.seed),
+        level=evidence.level,
+    )
+    saved = (evidence.engine or Processes()).map(estimate, np.ascontiguousarray(seen.T))
     return tuple(
         PairedComparison(
             other,
-            estimate_difference(seen[:, m], table.unseen, resamples, evidence.level),
+            difference,
             float(p_values[m]),
             float(by_holm[m]),
             float(by_bonferroni[m]),
             signed_rank_p_value(seen[:, m]),
             _diebold_mariano(evidence, seen[:, m]),
         )
-        for m, other in enumerate(others)
+        for m, (other, difference) in enumerate(zip(others, saved, strict=True))
     )
 
 

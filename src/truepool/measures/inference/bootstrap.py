@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from truepool.core.arrays import Array, FloatArray, IntArray
+from truepool.core.engine import one_blas_thread
 from truepool.core.errors import SettingError
 from truepool.core.seeds import check_seed
 
@@ -83,6 +85,10 @@ class Resamples:
         check_resamples(self.resamples)
         check_seed(self.seed)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel as three numbers: a process draws them again, once, and keeps them."""
+        return _drawn_once, (self.cases, self.resamples, self.seed)
+
     @cached_property
     def one_more(self) -> "Resamples":
         """Resamples of one more case, with the same seed."""
@@ -154,9 +160,10 @@ class Resamples:
     def means_of_sums(self, sums: FloatArray) -> FloatArray:
         """Means (B, M) over the resamples, from sums over each group, (G, M)."""
         size = self.sizes
-        means = [
-            (counts @ sums) / (counts @ size)[:, None] for counts in self._blocks()
-        ]
+        with one_blas_thread():  # the same bits in any process
+            means = [
+                (counts @ sums) / (counts @ size)[:, None] for counts in self._blocks()
+            ]
         return np.concatenate(means) if len(means) > 1 else means[0]
 
     def interval(self, by_case: FloatArray, level: float) -> tuple[float, float]:
@@ -168,6 +175,11 @@ class Resamples:
         draws = self.means_of_sums(np.ascontiguousarray(sums)[:, None])
         units = sums * (self.groups / self.cases)
         return bca_interval(units, draws[:, 0], level)
+
+
+@lru_cache(maxsize=4)
+def _drawn_once(cases: int, resamples: int, seed: int) -> Resamples:
+    return Resamples(cases, resamples, seed)
 
 
 def bca_interval(
