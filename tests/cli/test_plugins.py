@@ -351,7 +351,7 @@ def test_two_verbs_of_one_name_are_both_refused(monkeypatch, tmp_path, truepool)
     ("code", "why"),
     [
         ("class verb: ...", "must be a function or a typer.Typer; got the class 'verb'"),
-        ("def verb(x: int | str): ...", "cannot be a verb: AssertionError: Typer"),
+        ("def verb(x: int | str): ...", "cannot be a command: AssertionError: Typer"),
         ("raise ValueError('one\\ntwo')", "cannot be loaded: ValueError: one two. Re"),
     ],
 )  # fmt: skip

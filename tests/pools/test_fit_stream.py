@@ -275,5 +275,5 @@ def test_rare_agents_cannot_be_shrunk_by_sums(name, tmp_path):
         for name, column in zip(names, reports.T, strict=True)
     }
     data = write(tmp_path / "set", cells | {"y": np.arange(T) % 2})
-    with pytest.raises(PanelError, match=r"got 5\.0% of a data set.*\(--long\)"):
+    with pytest.raises(PanelError, match=r"in this data set 5\.0% have.*\(--long\)"):
         make(name).fit_stream(open_panels(data, TableFormat()))
