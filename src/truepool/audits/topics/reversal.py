@@ -30,7 +30,7 @@ REVERSED = 0.45
 """AUC below which an agent is reversed and not just uninformative."""
 NEARLY_ALL = 0.8
 """Where at least this share of the agents is reversed, the labels are in doubt."""
-CHANCE = 0.6
+CHANCE = 0.575
 """Where the AUC of the agents' mean is below this for sure, the outcome is in doubt."""
 
 
