@@ -1,11 +1,14 @@
 """Measure how often an audit of a sound panel reports an error.
 
-Run: python scripts/measure_false_alarms.py [PANELS] [--first SEED] [--feeds].
+Run: python scripts/measure_false_alarms.py [PANELS] [--first SEED] [--feeds|--outcome].
 Every agent is calibrated by construction and sees something of its own; number of cases
 and agents, skill, base rate, costs, correlation, rounding, missing reports, cases
 without an outcome and times are drawn by the seed. With --feeds only the checks of
 feeds, drift and the outcome rate run, which takes seconds; they are then adjusted among
-themselves alone, so that they report more than they would in a whole audit.
+themselves alone, so that they report more than they would in a whole audit. With
+--outcome the question whether the outcome column is the right one is asked alone, of
+agents by their skill: of chance, where it should be asked, and weak, where it should
+not.
 """
 
 import argparse
@@ -14,11 +17,13 @@ from collections import Counter
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.special import expit, ndtri
 
 from truepool.audits import Finding, audit
 from truepool.audits.evidence import Evidence
 from truepool.audits.findings import select_findings
 from truepool.audits.topics import drift, feeds, outcome_rate
+from truepool.audits.topics.reversal import doubt_outcome
 from truepool.core.arrays import FloatArray
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -28,6 +33,14 @@ from truepool.stress.drift import quality_panel
 BASE_RATES = (0.002, 0.02, 0.05, 0.2, 0.37, 0.5)
 CASES = (150, 500, 2_000, 8_000)
 RESAMPLES = 200
+
+SKILLS = (0.5, 0.55, 0.6, 0.65)
+"""AUC of each agent where the outcome column is in doubt, or should not be."""
+SIZES = (
+    (200, 0.3), (500, 0.1), (500, 0.5), (1_000, 0.03), (2_000, 0.03), (2_000, 0.3),
+    (5_000, 0.01), (20_000, 0.01),
+)  # fmt: skip
+"""Numbers of cases and shares of positives of these panels."""
 
 
 def sound_panel(seed: int, decimals: bool = False) -> tuple[Panel, Costs]:
@@ -98,15 +111,48 @@ def findings(seed: int, feeds_only: bool) -> tuple[Finding, ...]:
     return select_findings([one for check in checks for one in check.check(evidence)])
 
 
+def skilled_panel(
+    seed: int, area: float, cases: int, share: float, agents: int = 3
+) -> Panel:
+    """Return agents with the same AUC, whose log-odds are correlated by 0.3."""
+    rng = np.random.default_rng([seed, cases, round(1000 * share)])
+    outcomes = (np.arange(cases) < round(share * cases)).astype(np.int64)
+    apart = np.sqrt(2) * ndtri(area)
+    shared, own = rng.normal(size=(cases, 1)), rng.normal(size=(cases, agents))
+    log_odds = np.sqrt(0.3) * shared + np.sqrt(0.7) * own
+    return Panel(expit(apart * (outcomes[:, None] - 0.5) + log_odds), outcomes)
+
+
+def doubts(seeds: range, area: float, cases: int, share: float) -> float:
+    """Share of the panels in which the outcome column is in doubt."""
+    panels = (skilled_panel(seed, area, cases, share) for seed in seeds)
+    return float(np.mean([doubt_outcome(panel) is not None for panel in panels]))
+
+
+def print_doubts(seeds: range, jobs: int) -> None:
+    """Print how often the outcome is in doubt, by size, share of positives and AUC."""
+    print("| cases | positive |", *(f"AUC {area:g} |" for area in SKILLS))
+    for cases, share in SIZES:
+        rates = Parallel(n_jobs=jobs)(
+            delayed(doubts)(seeds, area, cases, share) for area in SKILLS
+        )
+        shown = (f"{100 * rate:.1f} % |" for rate in rates)
+        print(f"| {cases:,} | {100 * share:g} % |", *shown)
+
+
 def main() -> None:
     """Print the share of sound panels with an error, and which errors these were."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("panels", type=int, nargs="?", default=200)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--feeds", action="store_true", help="feeds and drift alone")
+    parser.add_argument("--outcome", action="store_true", help="the outcome column")
     parser.add_argument("--jobs", type=int, default=-1)
     given = parser.parse_args()
     seeds = range(given.first, given.first + given.panels)
+    if given.outcome:
+        print_doubts(seeds, given.jobs)
+        return
     results = Parallel(n_jobs=given.jobs)(
         delayed(findings)(seed, given.feeds) for seed in seeds
     )

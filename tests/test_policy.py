@@ -322,7 +322,6 @@ POLICY = {
         "PRECISION": 1e-07,
     },
     "pools.stacked_lr": {"PENALTY": 1.0},
-    "render.actions": {"MOST_NAMED": 8},
     "render.config": {"WIDTH": 88},
     "render.figures.charts": {"MAX_MARKERS": 30, "SIDE": 3.1},
     "render.figures.correlation_matrix": {

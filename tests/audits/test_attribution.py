@@ -46,6 +46,17 @@ def findings_of(*candidates):
     return {(f.code, *f.who): f for f in select_findings(candidates)}
 
 
+def test_nobody_is_told_to_use_an_agent_alone_whose_feed_is_broken():
+    """Where events are rare, a feed stuck near the base rate has the lowest loss."""
+    feed = candidate("constant-feed", advice="Take ada out.", since=100)
+    best = candidate("worse-than-best", advice="Use ada alone.")
+    found = findings_of(feed, best)["worse-than-best", "ada"]
+    assert (found.severity, found.advice) == ("note", "Take ada out.")
+    assert found.cause == ("constant-feed", "ada")
+    assert found.sentence.endswith("Its feed must be fixed first: ada sends one and "
+                                   "the same report.")  # fmt: skip
+
+
 def pools_decline(audited):
     return next(f for f in audited.findings if f.code == "drifted-pool")
 

@@ -94,6 +94,26 @@ def test_feeds_of_sound_panels_hardly_ever_raise_an_error():
     assert errors <= 6
 
 
+@pytest.mark.parametrize(
+    ("cases", "share", "least"),
+    [
+        (200, 0.3, 0.12),
+        (500, 0.5, 0.64),
+        (2_000, 0.03, 0.25),
+        (2_000, 0.3, 0.8),
+        (5_000, 0.01, 0.16),
+    ],
+)
+def test_the_outcome_is_doubted_where_agents_are_of_chance_and_rarely_where_weak(
+    cases, share, least
+):
+    """Docs state the rates over 1,000 panels; these bounds are four standard errors off."""
+    measure, seeds = _measure(), range(60)
+    assert measure.doubts(seeds, 0.5, cases, share) >= least
+    assert measure.doubts(seeds, 0.55, cases, share) <= 0.16
+    assert measure.doubts(seeds, 0.6, cases, share) <= 0.02
+
+
 def test_fixed_faults_leave_no_error():
     panel = flipped()
     fixed = Panel(

@@ -29,7 +29,7 @@ POLICY = {
         "SLOPES": (0.8, 1.25),
         "WRONG_PAIRS": 10,
     },
-    "topics.calibration": {"POOL_SLOPE": 1.05},
+    "topics.calibration": {"FAINT": 0.25, "POOL_SLOPE": 1.05},
     "topics.comparison": {"SIGNIFICANT": 0.05, "COMPARISON_CASES": 50_000},
     "topics.copies": {"COPY": 0.995, "DISTINCT": 0.99, "FEW_EFFECTIVE": 0.5},
     "topics.credit": {
@@ -48,7 +48,7 @@ POLICY = {
     },
     "topics.outcome_rate": {"RATIO": 1.5},
     "topics.selective_labels": {"RATIO": 1.5},
-    "topics.reversal": {"CHANCE": 0.6, "NEARLY_ALL": 0.8, "REVERSED": 0.45},
+    "topics.reversal": {"CHANCE": 0.575, "NEARLY_ALL": 0.8, "REVERSED": 0.45},
     "topics.threshold": {"FARTHEST": 12.0, "NOTICEABLE": 0.05, "POINTS": 101},
     "values": {"SCHEMA": 4},
 }

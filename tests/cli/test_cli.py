@@ -247,7 +247,7 @@ BAD = {
     [
         (
             "m0,m1,m2,m3,y\n.9,.6,.5,,1\n.2,.4,.5,,0\n",
-            "warning: m3 never reported. Leave m3 out (--agents m0,m1,m2) or have its "
+            "warning: m3 never reported. Leave m3 out (--ignore m3) or have its "
             "feed fixed; see truepool audit.\n",
         ),
         (GOOD.replace("5,1\n", "5,0\n"), ""),

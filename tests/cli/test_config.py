@@ -196,6 +196,14 @@ def test_ignoring_an_agent_of_the_config_takes_it_out(bank, truepool):
     )
 
 
+def test_ignoring_one_more_keeps_what_the_config_ignores(bank, truepool):
+    """What an audit advises can be pasted after what init wrote."""
+    both = 'agents = ["rf", "gbm", "vendor"]\nignore = ["vendor"]'
+    assert agents_of(truepool, bank, both) == "Agents: rf, gbm."
+    found = agents_of(truepool, bank, both, "--ignore", "gbm")
+    assert found.startswith("error: pooling needs at least 2 agents; got 1, 'rf'")
+
+
 def test_naming_an_agent_that_the_config_ignores_takes_it_in(bank, truepool):
     ignored = 'ignore = ["gbm"]'
     assert "gbm" not in agents_of(truepool, bank, f'{ignored}\nagents = ["rf", "ven*"]')

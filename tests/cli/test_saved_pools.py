@@ -494,7 +494,7 @@ def test_a_dead_feed_is_never_accepted_in_silence(
     assert code == 0, err
     assert (
         "warning: The feed of agent1 is dead: from case 251 of 400 (id 250) on it only "
-        "reports 0.05. Leave agent1 out (--agents agent0,agent2,agent3,agent4) or have its "
+        "reports 0.05. Leave agent1 out (--ignore agent1) or have its "
         "feed fixed; see truepool audit.\n"
     ) in err
     words = [word.replace("train", "spoilt") for word in words]
@@ -516,7 +516,7 @@ def test_two_dead_feeds_have_one_cure(tmp_path, monkeypatch, truepool):
         "agent3 stopped reporting at case 201 of 400 (id 200). Leave agent1 and agent3 out ("
         in warning
     )
-    assert warning.count("--agents agent0,agent2,agent4)") == 1
+    assert warning.count("--ignore agent1 --ignore agent3)") == 1
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])

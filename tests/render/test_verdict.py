@@ -20,7 +20,7 @@ from truepool.render.verdict import costs, saving_label, sentence
 NONE = {"withheld": ()}
 UNCHANGED = {"pool": "mean", "cost": 0.22, "saving": None, "p_value": None}
 OUT = (
-    " To take ada out right away, pass `--agents logistic,forest,tree,bayes,neighbours`; "
+    " To take ada out right away, pass `--ignore ada`; "
     "the saving shown is that of mean without its reports since the fault began."
 )
 BASIS = "in 569 cases with a known outcome from 5 agents"
@@ -135,11 +135,11 @@ def test_an_error_is_fixed_before_anything_else():
         "Before anything else, take ada out of the pool or fix its feed (saves 0.0900 "
         "per case, in false alarms); leave out a or b, which report the same."
         f"{OUT} Until then, use "
-        "stacked-lr: it costs 0.140 per case, mean 0.220 (569 cases, 5-fold "
+        "stacked-lr, fitted without ada (`--ignore ada`): it costs 0.140 per case, mean 0.220 (569 cases, 5-fold "
         "cross-validation, with all agents as they are). That saves 0.0800 per case, the cost of 80 false alarms per "
         "1,000 cases (95 % interval 50 to 110; adjusted p = 0.004); it is the simplest "
-        "of the pools that cost significantly less. Compare the pools again after the "
-        "fix."
+        "of the pools that cost significantly less. Fit it again after the fix, and "
+        "compare the pools again."
     )
 
 
@@ -165,8 +165,9 @@ def test_why_a_feed_comes_before_a_larger_saving_is_said_with_both_amounts(
     assert text.startswith(
         "Before anything else, take ada out of the pool or fix its feed (saves 0.0900 "
         f"per case, in false alarms).{OUT} Recalibrating {what} would save more, 0.300 per "
-        "case against 0.0900, but a feed must be fixed before anything is fitted to "
-        "it. Until then, use "
+        "case against 0.0900, but comes second: what is fitted to a broken feed must be "
+        "fitted again once it is fixed. Until then, use stacked-lr, fitted without "
+        "ada (`--ignore ada`): "
     )
     assert text.count("Recalibrating") == 1
     for shown in (dead.to_markdown(), page(dead), terminal(dead)):
@@ -609,18 +610,18 @@ def test_verdict_and_advice_agree_on_whether_a_dead_feed_may_be_left_out():
 
 
 def test_the_option_that_takes_a_broken_feed_out_stands_beside_the_advice():
-    sick, *others = audit().agents
+    sick, *_ = audit().agents
     dead = fixed(error("constant-feed", sick, saving=estimate(0.09)))
     first, second = dead.steps[:2]
     assert first.endswith(
-        f" To take {sick} out right away, pass `--agents {','.join(others)}`; the "
+        f" To take {sick} out right away, pass `--ignore {sick}`; the "
         "saving shown is that of mean without its reports since the fault began."
     )
     assert "cross-validation, with all agents as they are)" in second
     assert "as they are" not in fixed().advice
 
 
-def test_many_other_agents_are_not_listed_and_who_stays_in_has_no_option():
+def test_agents_are_taken_out_by_name_and_who_stays_in_has_no_option():
     feeds = [error("constant-feed", "ada"), error("changed-feed", "bob the 2nd")]
     many = [f"agent{i}" for i in range(9)]
     words = (
@@ -628,13 +629,47 @@ def test_many_other_agents_are_not_listed_and_who_stays_in_has_no_option():
         "'bob the 2nd'`."
     )
     assert removal(feeds, [*many, "ada"], "mean") == words
-    assert "--agents agent0," in removal(feeds, [*many[:8], "ada"], "mean")
     assert removal(feeds, ["a,b", "cy", "ada"], "mean") == words
     assert removal(feeds, ["cy", "ada"], "mean") == ""  # nobody to pool with
     assert removal(feeds, ["ada"], "mean") == ""
     assert removal([error("biased", "ada")], many, "mean") == ""
     kept = error("constant-feed", "ada", saving=estimate(-0.05, 0.01))
     assert removal([kept], many, "mean") == ""
+
+
+def test_what_is_used_until_a_feed_is_fixed_is_fitted_without_it():
+    dead = error("constant-feed", "ada", saving=estimate(0.09))
+    first, second = fixed(dead).steps[:2]
+    assert "pass `--ignore ada`" in first
+    opening = "Until then, use stacked-lr, fitted without ada (`--ignore ada`): "
+    assert second.startswith(opening)
+    assert second.endswith("Fit it again after the fix, and compare the pools again.")
+    costs_more = error("constant-feed", "ada", saving=Estimate(-0.04, -0.05, -0.03))
+    first, second = fixed(costs_more).steps[:2]
+    assert "pass `" not in first
+    assert second.startswith("Until then, use stacked-lr: ")
+    assert "before anything is fitted" not in fixed(dead, costs_more).advice
+
+
+def test_an_agent_without_any_relation_is_taken_out_and_never_recalibrated():
+    plan = fixed(error("uninformative", "ada", saving=estimate(0.09)))
+    assert plan.steps[0] == (
+        "Before anything else, take ada out of the pool, or check its feed and how its "
+        "reports are joined to the cases (saves 0.0900 per case, in false alarms). To "
+        "take ada out right away, pass `--ignore ada`."
+    )
+    both = removal(
+        [
+            error("uninformative", "ada", saving=estimate(0.09)),
+            error("constant-feed", "bob", saving=estimate(0.09)),
+        ],
+        ["ada", "bob", "cy", "di"],
+        "mean",
+    )
+    assert both == (
+        " To take bob and ada out right away, pass `--ignore bob --ignore ada`; the "
+        "saving shown is that of mean without bob's reports since the fault began."
+    )
 
 
 # What was compared, and the numbers of nested notes

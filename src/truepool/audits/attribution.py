@@ -21,6 +21,7 @@ CAUSES = (
     "drifted",
     "rescaled-feed",
     "copy",
+    "uninformative",
     "fails-in-segment",
     "over-confident",
     "under-confident",
@@ -37,6 +38,7 @@ OWN = (
     "under-confident",
     "biased",
     "harmful",
+    "uninformative",
     "needs-recalibration",
     "misreport-gain",
     "fails-in-segment",
@@ -44,9 +46,13 @@ OWN = (
 """Findings about an agent that a deeper fault of the same agent explains. Being a copy,
 or the best of all, is explained by none of its faults."""
 
-WAITING = tuple(code for code in OWN if code not in (*FEEDS, "misreport-gain"))
-"""Faults that can only be judged, and fixed, once the agent's feed works. What an agent
-could gain by misreporting depends on how it is paid."""
+WAITING = (
+    *(code for code in OWN if code not in (*FEEDS, "misreport-gain")),
+    "worse-than-best",
+)
+"""Faults that can only be judged, and fixed, once the agent's feed works; until then
+nobody should rely on it alone. What an agent could gain by misreporting depends on how
+it is paid."""
 
 BECAUSE = {
     LABELS: "the positive label may be the other one",
@@ -59,6 +65,7 @@ BECAUSE = {
     "reversed": "{who} {is_} reversed",
     "drifted": "{who} got worse",
     "copy": "{who} {is_a_copy}",
+    "uninformative": "{who} {shows} no relation to the outcome",
     "over-confident": "{who} {is_} over-confident",
     "under-confident": "{who} {is_} under-confident",
     "biased": "{who} {is_} biased",
@@ -70,8 +77,15 @@ BECAUSE = {
 }
 """How a cause is named in the findings that it explains."""
 
-ONE = {"is_": "is", "is_a_copy": "is a copy", "sends": "sends", "fails": "fails"}
-SEVERAL = {"is_": "are", "is_a_copy": "are copies", "sends": "send", "fails": "fail"}
+ONE = {
+    "is_": "is",
+    "is_a_copy": "is a copy",
+    "sends": "sends",
+    "fails": "fails",
+    "shows": "shows",
+}
+SEVERAL = {"is_": "are", "is_a_copy": "are copies", "sends": "send", "fails": "fail",
+           "shows": "show"}  # fmt: skip
 """Verbs of a cause, for one agent and for several."""
 
 FITTING = 0.25

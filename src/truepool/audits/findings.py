@@ -51,7 +51,7 @@ def _finding(
 ) -> Finding:
     advice = candidate.advice
     # A report that says nothing may be left out unless that surely costs more.
-    spared = candidate.code in (*FEEDS, "drifted")
+    spared = candidate.code in (*FEEDS, "drifted", "uninformative")
     if price is not None and (price.high if spared else price.value) < 0:
         unsure = price.high >= 0 and candidate.indifferent
         advice = unsure or candidate.backfires or advice

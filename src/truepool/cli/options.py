@@ -233,13 +233,16 @@ def _apply_config(context: typer.Context, path: Path | None) -> Path | None:
 
 
 def _ignored(context: typer.Context, ignore: list[str] | None) -> list[str] | None:
-    """Let agents that the command line names be agents, whatever a config ignores."""
-    sources = [context.get_parameter_source(name) for name in ("agents", "ignore")]
-    names = [None if source is None else source.name for source in sources]
-    if ignore is None or names != ["COMMANDLINE", "DEFAULT_MAP"]:
+    """Add to what a config file ignores, but for agents that the command line names."""
+    own = (context.default_map or {}).get("ignore")
+    if own is None:
         return ignore
-    agents = {name.strip() for name in context.params["agents"].split(",")}
-    return [name for name in ignore if name not in agents]
+    agents: set[str] = set()
+    source = context.get_parameter_source("agents")
+    if source is not None and source.name == "COMMANDLINE":
+        agents = {name.strip() for name in context.params["agents"].split(",")}
+    given = [] if ignore is None or ignore == own else ignore
+    return [*(name for name in own if name not in agents), *given]
 
 
 Table: TypeAlias = Annotated[
@@ -570,7 +573,7 @@ def note_faults(panel: "Panel", *, outcome: bool = True) -> None:
     from truepool.audits.topics.feeds import dead_feeds
     from truepool.audits.topics.reversal import doubt_labels, doubt_outcome
     from truepool.core.formatting import join_names
-    from truepool.render.actions import removal_options
+    from truepool.data.tables.agent_columns import removal_options
 
     unrelated = doubt_outcome(panel) if outcome else None
     if unrelated is not None:

@@ -1,14 +1,18 @@
 """What to do about a finding, in words, and what that saves."""
 
-import shlex
 from collections.abc import Sequence
 
 from truepool.audits.severity import FIRST, LABELS, UNRELATED
 from truepool.audits.values import Fix
 from truepool.core.formatting import join_names, money
+from truepool.data.tables.agent_columns import removal_options
 
 RECALIBRATION = "ask whoever runs {who} to recalibrate {it}"
 FEED = "take {who} out of the pool or fix {its} {feed}"
+NO_RELATION = (
+    "take {who} out of the pool, or check {its} {feed} and how {its} reports are "
+    "joined to the cases"
+)
 POOL = "recalibrate the pool, as `platt` does with the mean"
 
 ACTIONS = {
@@ -24,6 +28,7 @@ ACTIONS = {
     "drifted": FEED,
     "copy": "leave out {who} or {other}, which report the same",
     "harmful": "take {who} out of the pool",
+    "uninformative": NO_RELATION,
     "needs-recalibration": RECALIBRATION,
     "over-confident": RECALIBRATION,
     "under-confident": RECALIBRATION,
@@ -34,8 +39,8 @@ ACTIONS = {
     "under-confident-pool": POOL,
     "over-confident-pool": POOL,
     "biased-pool": POOL,
-    "fails-in-segment": "take {who} out of the pool in the segments where {it_fails}, "
-    "or fix {its} {feed} there",
+    "fails-in-segment": "leave the reports of {who} empty in the segments where "
+    "{it_fails}, or fix {its} {feed} there",
     "biased-segment": "fit one pool per segment",
     "drifted-pool": "find out what changed around {when}",
     "outcome-rate": "find out why the share of positive outcomes changed around {when}",
@@ -52,9 +57,6 @@ COSTS_MORE = {
 """What to do instead where that may cost more; of all other faults, `FIX_FEED`, where
 it would for sure: a report that says nothing may as well be left out."""
 FIX_FEED = "have the {feed} of {who} fixed"
-
-MOST_NAMED = 8
-"""Agents that are listed by name in an option."""
 
 ONE = {"it": "it", "its": "its", "feed": "feed", "was": "was", "it_fails": "it fails"}
 SEVERAL = {"it": "them", "its": "their", "feed": "feeds", "was": "were",
@@ -73,7 +75,8 @@ FAULTS = {
     "drifted": "drift",
     "copy": "duplication",
     "harmful": "harm to the pool",
-    "needs-recalibration": "the need for recalibration",
+    "uninformative": "the lack of any relation to the outcome",
+    "needs-recalibration": "the need of recalibration",
     "over-confident": "over-confidence",
     "under-confident": "under-confidence",
     "biased": "bias",
@@ -118,39 +121,39 @@ def join(fixes: Sequence[Fix], currency: str | None = None) -> str:
     )
 
 
+def removed(fixes: Sequence[Fix]) -> list[str]:
+    """Agents that are to be taken out: broken feeds first, then who knows nothing."""
+    return list(
+        dict.fromkeys(
+            fix.who[0]
+            for action in (FEED, NO_RELATION)
+            for fix in fixes
+            if _action(fix) == action
+        )
+    )
+
+
 def removal(fixes: Sequence[Fix], agents: Sequence[str], pool: str) -> str:
-    """Say how to take agents with broken feeds out now, and whose saving is shown.
+    """Say how to take agents out now, and whose saving is shown.
 
     >>> removal([Fix("constant-feed", ("b",), "error", None)], ["a", "b", "c"], "mean")
-    ' To take b out right away, pass `--agents a,c`.'
+    ' To take b out right away, pass `--ignore b`.'
     """
-    out = list(dict.fromkeys(fix.who[0] for fix in fixes if _action(fix) == FEED))
+    out = removed(fixes)
     options = removal_options(out, agents)
     if not options:
         return ""
-    saved = [fix.saving for fix in fixes if fix.who and fix.who[0] in out]
+    feeds = [fix for fix in fixes if _action(fix) == FEED]
     whose = ""
-    if any(saving is not None and saving.low > 0 for saving in saved):
+    if any(fix.saving is not None and fix.saving.low > 0 for fix in feeds):
         its = (SEVERAL if len(out) > 1 else ONE)["its"]
+        if len(out) > len(removed(feeds)):
+            its = f"{join_names(removed(feeds))}'s"
         whose = (
             f"; the saving shown is that of {pool} without {its} reports since the "
             "fault began"
         )
     return f" To take {join_names(out)} out right away, pass `{options}`{whose}."
-
-
-def removal_options(out: Sequence[str], agents: Sequence[str]) -> str:
-    """Options that take some agents out; none where a pool has too few without them.
-
-    >>> removal_options(["b"], ["a", "b", "c"]), removal_options(["b"], ["a", "b"])
-    ('--agents a,c', '')
-    """
-    rest = [name for name in agents if name not in out]
-    if not out or len(rest) < 2:
-        return ""
-    if len(rest) > MOST_NAMED or any(set(name) & set(",*?[") for name in rest):
-        return shlex.join([part for name in out for part in ("--ignore", name)])
-    return shlex.join(["--agents", ",".join(rest)])
 
 
 def _joined(action: str, fixes: Sequence[Fix], currency: str | None) -> str:

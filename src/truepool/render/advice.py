@@ -12,12 +12,14 @@ from truepool.audits.topics.comparison import RECOMMENDED
 from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import Audit, Finding, Recommendation
 from truepool.comparison import Estimate
-from truepool.core.formatting import money, pluralize
+from truepool.core.formatting import join_names, money, pluralize
+from truepool.data.tables.agent_columns import removal_options
 from truepool.render.actions import (
     ACTIONS,
     RECALIBRATION,
     join,
     removal,
+    removed,
     worded,
 )
 from truepool.render.costs import unit as costs_unit
@@ -104,8 +106,8 @@ def _why_first(audit: Audit) -> str:
     what = other.who[0] if other.who else "the pool"
     return (
         f" Recalibrating {what} would save more, {_cost(audit, other.cost.value)} per "
-        f"case{_unlimited(audit)}{than}, but a feed must be fixed before anything is "
-        "fitted to it."
+        f"case{_unlimited(audit)}{than}, but comes second: what is fitted to a broken "
+        "feed must be fitted again once it is fixed."
     )
 
 
@@ -140,19 +142,30 @@ def _pool(audit: Audit) -> str:
         return f"{_keep(audit, plan.cost)}{_auto(audit)}"
     sick = any(fix.who for fix in first_fixes(plan))
     opening = "Until then, use" if sick else "Use"
-    again = " Compare the pools again after the fix." if sick else ""
+    again = " Fit it again after the fix, and compare the pools again." if sick else ""
     cured = any(is_cured(plan, fix) for fix in plan.errors)
     instead = f" instead of {plan.in_use}, which is at fault" if cured else ""
     alone = _recalibrated(audit)
     as_is = ", with all agents as they are" * sick
     saved = _cost(audit, plan.saving.value)
     return (
-        f"{opening} {pool_name(plan)}{instead}: it costs {_cost(audit, plan.cost)} "
-        f"per case, {plan.in_use} {_cost(audit, plan.cost_in_use)} "
+        f"{opening} {pool_name(plan)}{instead}{_without(audit)}: it costs "
+        f"{_cost(audit, plan.cost)} per case, {plan.in_use} "
+        f"{_cost(audit, plan.cost_in_use)} "
         f"({_validation(audit)}{as_is}). That saves {saved} per "
         f"case, {_per_thousand(audit, plan.saving, plan.p_value)}; {plan.why}."
         f"{_lowest(audit)}{alone}{_auto(audit)}{again}"
     )
+
+
+def _without(audit: Audit) -> str:
+    """Say which agents a pool is fitted without until they are fixed."""
+    plan = audit.recommendation
+    out = removed(first_fixes(plan))
+    options = removal_options(out, audit.agents)
+    if not options or plan.pool == "best-agent":
+        return ""
+    return f", fitted without {join_names(out)} (`{options}`)"
 
 
 def _lowest(audit: Audit) -> str:

@@ -1,5 +1,7 @@
 """The verdict of an audit, what its costs are, and what changed since another."""
 
+from collections.abc import Sequence
+
 from truepool.audits.priorities import first_fixes
 from truepool.audits.severity import CALIBRATION, DOUBTS
 from truepool.audits.values import SEVERITIES, Audit, Recommendation
@@ -15,6 +17,7 @@ FIXED = "savings per case if fixed"
 SINCE = "savings per case if left out since then"
 LEFT_OUT = {
     "fails-in-segment": "savings per case if left out there",
+    "uninformative": "savings per case if left out",
     "constant-feed": SINCE,
     "repeated-feed": SINCE,
     "changed-feed": SINCE,
@@ -136,12 +139,20 @@ def _until(plan: Recommendation) -> str:
     agents = _agents(plan)
     if not agents:
         return "as it is"
-    verb = "is" if len(agents) == 1 else "are"
-    needed = all(fix.code in CALIBRATION for fix in first_fixes(plan))
-    cure = "recalibrated" if needed else "fixed or left out"
-    if any(f.saving is not None and f.saving.high < 0 for f in first_fixes(plan)):
-        cure = "fixed"  # leaving one of them out would cost more
-    return f"until {join_names(agents)} {verb} {cure}"
+    fixes = first_fixes(plan)
+    if all(fix.code in CALIBRATION for fix in fixes):
+        return f"until {_subject(agents)} recalibrated"
+    # Leaving one of these out would cost more.
+    kept = {f.who[0] for f in fixes if f.saving is not None and f.saving.high < 0}
+    parts = (
+        ([name for name in agents if name in kept], "fixed"),
+        ([name for name in agents if name not in kept], "fixed or left out"),
+    )
+    return f"until {' and '.join(f'{_subject(w)} {cure}' for w, cure in parts if w)}"
+
+
+def _subject(agents: Sequence[str]) -> str:
+    return f"{join_names(agents)} {'is' if len(agents) == 1 else 'are'}"
 
 
 def _apart(audit: Audit) -> str:

@@ -1,10 +1,12 @@
 import numpy as np
+import pytest
 from faults import COSTS, sound
 from numpy.testing import assert_allclose
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from truepool.audits import audit
 from truepool.core.arrays import from_log_scale, log_scale
+from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.credit import leave_one_out
 
@@ -19,14 +21,76 @@ def noisy(cases=3000):
     return Panel(np.hstack([base.reports, guess]), base.outcomes)
 
 
+def grave(result, who):
+    """Findings about an agent that no other finding explains."""
+    return [f for f in result.findings if f.who == (who,) and f.severity != "note"]
+
+
 def test_an_agent_that_knows_nothing_and_harms_is_found_at_its_cost():
     panel = noisy()
-    finding = audit(panel, **QUICK)
-    found = {f.who: f for f in finding.findings if f.code == "harmful"}
-    one = found["agent5",]
-    assert "knows less than the base rate" in one.sentence
+    result = audit(panel, **QUICK)
+    (one,) = grave(result, "agent5")
+    assert (one.code, one.unit) == ("uninformative", "AUC")
+    assert_allclose(
+        one.number.value, roc_auc_score(panel.outcomes, panel.reports[:, 5])
+    )
+    assert one.number.low < 0.5 < one.number.high
     credit = leave_one_out(panel, loss="cost", costs=COSTS)
     assert_allclose(one.cost.value, -credit[5])
+
+
+def test_an_agent_without_any_relation_is_to_be_left_out_and_not_recalibrated():
+    """Reports spread over [0, 1] are not called over-confident, nor a column of shares."""
+    base, rng = sound(), np.random.default_rng(1)
+    for noise in (rng.random(2000), rng.choice([0.0, 0.05, 0.1, 0.2], 2000)):
+        reports = np.column_stack([base.reports, noise])
+        panel = Panel(reports, base.outcomes, agents=(*base.agents, "noise"))
+        result = audit(panel, **QUICK)
+        (one,) = grave(result, "noise")
+        assert one.code == "uninformative"
+        assert one.sentence.startswith("noise shows no relation to the outcome: its ")
+        assert "--ignore noise`" in one.advice
+        assert "noise to recalibrate" not in result.to_markdown()
+        assert "noise is over-confident" not in result.to_markdown()
+
+
+def test_an_agent_of_rare_events_that_claims_much_and_shows_nothing_is_named():
+    rng = np.random.default_rng(3)
+    y = (rng.random(2000) < 0.03).astype(int)
+    signal = 3 * (y - 0.5) + rng.normal(size=(3, 2000)) - 2
+    reports = np.vstack([1 / (1 + np.exp(-signal)), rng.random(2000)]).T
+    found = audit(Panel(reports, y), **QUICK)
+    assert [f.code for f in grave(found, "agent3")] == ["uninformative"]
+    assert not [f for f in found.findings if f.code == "over-confident"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_weak_agent_that_claims_no_more_than_it_knows_is_not_called_noise(seed):
+    panel = sound(seed, cases=400, skills=[1.2, 1.0, 0.3])
+    found = audit(panel, **QUICK).findings
+    assert not [f for f in found if f.code == "uninformative"]
+
+
+def test_without_a_second_agent_to_pool_with_the_other_one_is_named():
+    base, rng = sound(skills=[1.2, 1.1]), np.random.default_rng(1)
+    reports = np.column_stack([base.reports[:, 0], rng.random(2000)])
+    panel = Panel(reports, base.outcomes)
+    (one,) = [f for f in audit(panel, **QUICK).findings if f.code == "uninformative"]
+    assert one.advice.startswith("Use agent0 alone, or check whether it is ")
+    assert "--ignore" not in one.advice
+
+
+def test_where_leaving_noise_out_would_cost_more_a_pool_that_learns_is_advised():
+    """Every missed case costs much, and noise keeps the mean above the threshold."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(2000) < 0.3).astype(int)
+    timid = 0.02 + 0.02 * y[:, None] + rng.uniform(0, 0.02, (2000, 2))
+    panel = Panel(np.column_stack([timid, 0.5 + 0.5 * rng.random(2000)]), y)
+    found = audit(panel, costs=Costs(fn=9, fp=1), resamples=50).findings
+    (one,) = [f for f in found if f.code == "uninformative"]
+    assert one.cost.high < 0
+    assert "Do not just take it out" in one.advice
+    assert "`truepool fit --pool auto --ignore agent2`" in one.advice
 
 
 def test_skilled_agents_in_a_timid_mean_are_excused():

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from truepool.audits import audit
 from truepool.audits.auditor import _evidence
 from truepool.audits.evidence import Evidence
+from truepool.audits.severity import FEEDS
 from truepool.audits.topics.segments import _welch, check, segments
 from truepool.comparison import compare
 from truepool.core.errors import PanelError, SettingError
@@ -15,6 +16,7 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.groups import NO_VALUE, divide
 from truepool.pools.mean import Mean
+from truepool.pools.vcg import VCG
 from truepool.render.html.audit import html
 from truepool.render.numbers import percent
 from truepool.render.tables.comparison import groups
@@ -46,6 +48,32 @@ def regions(seed, fault=None, agents=4, cases=900, shift=0.0):
 def found(panel):
     result = audit(panel, by="region", resamples=100)
     return [f for f in result.findings if f.code in CODES]
+
+
+@pytest.mark.parametrize("agents", [2, 3])
+def test_leaving_its_reports_empty_there_cures_an_agent_that_fails_in_a_group(agents):
+    panel = regions(0, "EU", agents)
+    sick = audit(panel, by="region", costs=COSTS, resamples=100)
+    (finding,) = [f for f in sick.findings if f.code == "fails-in-segment"]
+    assert finding.advice == (
+        "Have whoever runs agent1 fix it where region is EU. Until then, leave its "
+        "reports empty in those rows, of the table to fit and of every table to score: "
+        "an empty cell is a missing report, and the pool goes by the other agents "
+        "there. Or fit one pool per group of region."
+    )
+    there = panel.columns["region"] == "EU"
+    reports = panel.reports.copy()
+    reports[there, 1] = np.nan
+    emptied = Panel(reports, panel.outcomes, columns=panel.columns)
+    cured = audit(emptied, by="region", costs=COSTS, resamples=100)
+    assert not [f for f in cured.findings if f.code in CODES]
+    assert not [f for f in cured.findings if f.who == ("agent1",) and f.code in FEEDS]
+    saved = (
+        sick.recommendation.cost_in_use - cured.recommendation.cost_in_use
+    )  # the pool in use is the mean, which learns nothing
+    assert_allclose(saved, finding.cost.value, atol=1e-12)
+    pooled = VCG().fit_panel(emptied).predict_proba(emptied.reports[there])
+    assert np.isfinite(pooled).all()
 
 
 @pytest.mark.parametrize("agents", [2, 3, 4])

@@ -18,8 +18,14 @@ from truepool.audits.miscalibration import (
     share_gone,
 )
 from truepool.audits.reliability import reliability, worst_group
-from truepool.audits.severity import BROKEN, SURE
+from truepool.audits.severity import BROKEN, LIKELY, SURE
 from truepool.audits.topic import Topic
+from truepool.audits.topics.reversal import (
+    CHANCE,
+    discrimination,
+    outcome_doubt,
+    relation_p_value,
+)
 from truepool.audits.values import Calibration, Finding
 from truepool.comparison import Estimate
 from truepool.core.arrays import Array, FloatArray, IntArray
@@ -43,7 +49,17 @@ INDIFFERENT = (
     f"cases. {ALL_AT_ONCE}"
 )
 
-AGENT_FAULTS = (*BROKEN, "drifted", "over-confident", "under-confident", "biased")
+FAINT = 0.25
+"""An agent claims at least four times what it knows where its slope is below this."""
+
+AGENT_FAULTS = (
+    *BROKEN,
+    "drifted",
+    "uninformative",
+    "over-confident",
+    "under-confident",
+    "biased",
+)
 """Faults of agents that explain a miscalibrated pool."""
 
 
@@ -135,6 +151,33 @@ def calibration(
     )
 
 
+def unrelated_agents(evidence: Evidence) -> dict[int, Estimate]:
+    """AUC of each agent that shows no relation to the outcome, by its number.
+
+    It does not rank cases significantly better or worse than chance, and either its
+    AUC is surely near 1/2 (below `CHANCE`), or it claims much more than it knows: the
+    interval of its slope holds 0 and ends below `FAINT`. A weak agent that says no more
+    than it knows has neither. There are none where the outcome itself is in doubt.
+    """
+    own = evidence.unsplit
+    panel = own.panel
+    if panel.classes > 2 or evidence.shortage or own.compute(outcome_doubt):
+        return {}
+    found = {}
+    for i, agent in enumerate(evidence.compute(calibrations)[: len(panel.agents)]):
+        if (
+            agent.p_value is None
+            or relation_p_value(panel, panel.values[:, i]) < LIKELY
+        ):
+            continue
+        area, slope = discrimination(own, i, 1 - LIKELY), agent.slope
+        none = 1 - CHANCE < area.low and area.high < CHANCE
+        little = slope is not None and slope.low <= 0 and slope.high < FAINT
+        if none or little:
+            found[i] = discrimination(own, i)
+    return found
+
+
 def _likeliest(reports: FloatArray, outcomes: IntArray) -> tuple[FloatArray, IntArray]:
     """Probability (T',) of an event and whether it happened (T',), where reported."""
     if reports.shape[1] == 1:
@@ -152,8 +195,9 @@ def _interval(value: float, reach: float) -> Estimate:
 def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test per agent and one of the pool: intercept 0 and slope 1 together."""
     *agents, pool = evidence.compute(calibrations)[: len(evidence.panel.agents) + 1]
+    unrelated = evidence.compute(unrelated_agents)
     for i, found in enumerate(agents):
-        if found.p_value is not None:
+        if found.p_value is not None and i not in unrelated:
             yield _agent(evidence, i, found)
     if pool.p_value is None:
         return

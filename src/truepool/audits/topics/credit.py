@@ -11,16 +11,19 @@ from truepool.audits.attribution import share_of_cost
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.topic import Topic
-from truepool.audits.topics.calibration import recalibration_saving
+from truepool.audits.topics.calibration import (
+    recalibration_saving,
+    unrelated_agents,
+)
 from truepool.audits.topics.incentives import misreport_incentives
-from truepool.audits.topics.reversal import auc_interval
+from truepool.audits.topics.reversal import discrimination
 from truepool.audits.values import AgentSummary
 from truepool.comparison import Estimate
-from truepool.core.arrays import FloatArray, IntArray, to_classes
+from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import number
+from truepool.data.tables.agent_columns import removal_options
 from truepool.measures.credit import EXACT_LIMIT, ORDERS, CreditIntervals, intervals
 from truepool.measures.losses import agent_losses
-from truepool.measures.scores import auc
 
 WORK, FEWEST, EFFORT = 20_000_000, 2_000, 10
 """Shapley credit uses as many cases as this amount of work allows, and at least
@@ -122,7 +125,50 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             ),
             share=partial(share_of_cost, harm),
         )
-        yield candidate if skilled[i] else _without_skill(candidate, evidence, i)
+        if i in evidence.compute(unrelated_agents):
+            yield _unrelated(candidate, evidence, i)
+        else:
+            yield candidate if skilled[i] else _without_skill(candidate, evidence, i)
+
+
+def _unrelated(candidate: Candidate, evidence: Evidence, agent: int) -> Candidate:
+    """Say of an agent without any relation to the outcome what it is, whatever harm.
+
+    To recalibrate it would only turn every report into the base rate.
+    """
+    who, agents = candidate.who[0], evidence.panel.agents
+    unrelated = evidence.compute(unrelated_agents)
+    related = [name for i, name in enumerate(agents) if i not in unrelated]
+    area, option = unrelated[agent], removal_options([who], agents)
+    leave = f"Leave {who} out (`{option}`)"
+    if len(related) < 2:
+        leave = "Find out whether this is the right outcome column (--outcome)"
+    if len(related) == 1:
+        leave = f"Use {related[0]} alone"
+    look = (
+        "check whether it is an agent at all, its feed, and how its reports are joined "
+        "to the cases"
+    )
+    learned = (
+        f" Fit a pool that learns without it: `truepool fit --pool auto {option}`."
+    )
+    return replace(
+        candidate,
+        code="uninformative",
+        sentence=f"{who} shows no relation to the outcome: its AUC is "
+        f"{number(area.value)}, and 0.5 is chance.",
+        advice=f"{leave}, or {look}. Do not recalibrate it: that would only turn every "
+        "report into the base rate.",
+        least="warning",
+        number=area,
+        unit="AUC",
+        backfires=f"{look[:1].upper()}{look[1:]}. Do not just take it out: the pool in "
+        "use would shift, and on these cases that alone would cost more."
+        + learned
+        * bool(option),
+        explained_by=(),
+        share=None,
+    )
 
 
 def _without_skill(candidate: Candidate, evidence: Evidence, agent: int) -> Candidate:
@@ -130,7 +176,7 @@ def _without_skill(candidate: Candidate, evidence: Evidence, agent: int) -> Cand
 
     Both have a higher Brier loss than the base rate; the second is worth keeping.
     """
-    who, area = candidate.who[0], _discrimination(evidence, agent)
+    who, area = candidate.who[0], discrimination(evidence, agent)
     worse = (
         f"its Brier loss ({number(float(evidence.own_brier[agent]))}) is worse than "
         f"the base rate's ({number(evidence.prior_brier)})"
@@ -152,23 +198,6 @@ def _without_skill(candidate: Candidate, evidence: Evidence, agent: int) -> Cand
         sentence=f"{who} makes the pool worse and {weak}: without it decisions would "
         "cost less per case.",
     )
-
-
-def _discrimination(evidence: Evidence, agent: int) -> Estimate:
-    """AUC of an agent's reports; with more than two classes without an interval."""
-    panel = evidence.panel
-    reports, counted = panel.values[:, agent], panel.case_weights()
-    known = ~np.isnan(reports[:, 0])
-    if not known.any():  # who never reported ranks nothing
-        return Estimate(0.5, 0.5, 0.5)
-    outcomes = panel.outcomes[known]
-    area = auc(
-        to_classes(reports[known]),
-        outcomes,
-        sample_weight=None if counted is None else counted[known],
-    )
-    each = panel.one_row_each(np.flatnonzero(known))
-    return auc_interval(area, panel.outcomes[each], evidence.level)
 
 
 topic = Topic("harm", check)

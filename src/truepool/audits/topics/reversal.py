@@ -30,7 +30,7 @@ REVERSED = 0.45
 """AUC below which an agent is reversed and not just uninformative."""
 NEARLY_ALL = 0.8
 """Where at least this share of the agents is reversed, the labels are in doubt."""
-CHANCE = 0.6
+CHANCE = 0.575
 """Where the AUC of the agents' mean is below this for sure, the outcome is in doubt."""
 
 
@@ -59,7 +59,7 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             figure="credit",
             broken=True,
         )
-    unrelated = doubt_outcome(evidence.panel)
+    unrelated = evidence.compute(outcome_doubt)
     if unrelated is not None:
         decision, cost = best_constant(evidence.panel, evidence.loss)
         yield Candidate(
@@ -72,6 +72,11 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             least="error",
             figure="credit",
         )
+
+
+def outcome_doubt(evidence: Evidence) -> str | None:
+    """Ask whether the outcome of the evidence is the right one."""
+    return doubt_outcome(evidence.panel)
 
 
 def doubt_outcome(panel: Panel) -> str | None:
@@ -91,7 +96,7 @@ def doubt_outcome(panel: Panel) -> str | None:
     if auc_interval(area, panel.outcomes[known], 1 - LIKELY).high >= CHANCE:
         return None
     everyone = [mean, *panel.values.swapaxes(0, 1)]
-    p_values = [_two_sided(panel, reports) for reports in everyone]
+    p_values = [relation_p_value(panel, reports) for reports in everyone]
     if min(holm(np.array(p_values))) < LIKELY:
         return None
     names = panel.labels.positive, panel.labels.negative
@@ -101,7 +106,7 @@ def doubt_outcome(panel: Panel) -> str | None:
     )
 
 
-def _two_sided(panel: Panel, reports: FloatArray) -> float:
+def relation_p_value(panel: Panel, reports: FloatArray) -> float:
     """Test whether reports (T, 1) rank cases other than by chance, or turned round."""
     test = _test(panel, _ranks(reports))
     own = panel.order[test.places]
@@ -318,6 +323,25 @@ def auc_interval(area: float, outcomes: IntArray, level: float) -> Estimate:
     spread += (ones - 1) * (above - area**2) + (zeros - 1) * (below - area**2)
     reach = standard_errors(level) * float(np.sqrt(max(spread, 0.0) / (ones * zeros)))
     return Estimate(area, max(area - reach, 0.0), min(area + reach, 1.0))
+
+
+def discrimination(
+    evidence: Evidence, agent: int, level: float | None = None
+) -> Estimate:
+    """AUC of an agent's reports; with more than two classes without an interval."""
+    panel = evidence.panel
+    reports, counted = panel.values[:, agent], panel.case_weights()
+    known = ~np.isnan(reports[:, 0])
+    if not known.any():  # who never reported ranks nothing
+        return Estimate(0.5, 0.5, 0.5)
+    outcomes = panel.outcomes[known]
+    area = auc(
+        to_classes(reports[known]),
+        outcomes,
+        sample_weight=None if counted is None else counted[known],
+    )
+    each = panel.one_row_each(np.flatnonzero(known))
+    return auc_interval(area, panel.outcomes[each], level or evidence.level)
 
 
 def _saving(evidence: Evidence, agent: str) -> Estimate | None:

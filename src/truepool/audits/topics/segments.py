@@ -152,7 +152,11 @@ def _agents(evidence: Evidence, groups: Groups) -> Iterator[Candidate]:
             (who,),
             f"{who} does worse where {evidence.by} is {where} than elsewhere, compared "
             "with the other agents on the same cases.",
-            f"Leave {who} out where {evidence.by} is {where}, or fix its feed there.",
+            f"Have whoever runs {who} fix it where {evidence.by} is {where}. Until "
+            "then, leave its reports empty in those rows, of the table to fit and of "
+            "every table to score: an empty cell is a missing report, and the pool "
+            "goes by the other agents there. Or fit one pool per group of "
+            f"{evidence.by}.",
             p_value=float(adjusted.min()),
             price=partial(evidence.saving_without, i, evidence.cases[cases]),
             backfires=f"Have whoever runs {who} look at it where {evidence.by} is "

@@ -1,6 +1,7 @@
 """Columns of agents: which they are, whose reports they hold, and of which classes."""
 
 import re
+import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
@@ -42,6 +43,17 @@ def ignored_columns(names: Iterable[str], ignored: Collection[str]) -> list[str]
     return [
         name for name in names if name in ignored or name.rpartition(":")[0] in ignored
     ]
+
+
+def removal_options(out: Sequence[str], agents: Sequence[str]) -> str:
+    """Options that take some agents out; none where a pool has too few without them.
+
+    >>> removal_options(["b"], ["a", "b", "c"]), removal_options(["b"], ["a", "b"])
+    ('--ignore b', '')
+    """
+    if not out or len({*agents} - {*out}) < 2:
+        return ""
+    return shlex.join([part for name in out for part in ("--ignore", name)])
 
 
 def name_parts(name: str) -> list[str]:
