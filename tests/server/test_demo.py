@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -57,16 +58,28 @@ def test_traffic_comes_over_http_and_goes_on_where_it_stopped(tmp_path, monkeypa
         assert local.describe("demo")["entries"] > 120
 
 
-@pytest.fixture
-def running():
-    code = "import sys; from truepool.cli import main; sys.argv[0] = 'truepool'; main()"
+@contextmanager
+def start(before="pass"):
+    """Start the demonstration as a process, after a statement; end it at last."""
+    code = (
+        f"{before}; import sys; from truepool.cli import main; "
+        "sys.argv[0] = 'truepool'; main()"
+    )
     command = [sys.executable, "-c", code, "serve", "--demo", "--port", "0"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    yield process
-    if process.poll() is None:
-        process.kill()
-        process.wait()
-    process.stderr.close()
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        process.stderr.close()
+
+
+@pytest.fixture
+def running():
+    with start() as process:
+        yield process
 
 
 def test_a_newcomer_reports_with_curl_settles_and_stops_with_control_c(running):
@@ -99,6 +112,50 @@ def test_a_newcomer_reports_with_curl_settles_and_stops_with_control_c(running):
     assert running.wait(60) == 130
     assert said.strip() in ("", "Aborted.")
     assert not os.path.exists(os.path.dirname(place))
+
+
+def read_until(process, words):
+    """Read up to a line with these words; return the folder of the ledger, the URL."""
+    said = ""
+    for line in process.stderr:
+        said += line
+        if words in line:
+            break
+    found = re.search(r"Serving (\S+) on (http://\S+);", said)
+    return os.path.dirname(found[1]), found[2]
+
+
+@pytest.mark.parametrize(
+    ("number", "moment"),
+    [
+        (signal.SIGINT, "Serving"),
+        (signal.SIGINT, "Open"),
+        (signal.SIGINT, "twice"),
+        (signal.SIGTERM, "Open"),
+    ],
+)
+def test_a_signal_at_any_moment_says_so_in_the_exit_code(number, moment):
+    with start() as process:
+        folder, url = read_until(process, "Serving" if moment == "Serving" else "Open")
+        if moment == "twice":
+            urllib.request.urlopen(url, timeout=60).close()
+            process.send_signal(number)
+        process.send_signal(number)
+        process.stderr.read()
+        assert process.wait(60) == 128 + number
+        assert not os.path.exists(folder)
+
+
+def test_an_interrupt_that_the_shell_had_ignored_is_no_success():
+    """In a script, `truepool serve --demo &` starts with SIGINT ignored."""
+    ignored = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+    with start(ignored) as process:
+        folder, url = read_until(process, "Open")
+        urllib.request.urlopen(url, timeout=60).close()
+        process.send_signal(signal.SIGINT)
+        process.stderr.read()
+        assert process.wait(60) == 130
+        assert not os.path.exists(folder)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,14 @@ from typing import Annotated
 import typer
 
 from truepool.cli import options
-from truepool.cli.serve import GRACE, LOOPBACK, QUIET_GRPC, check_certificates, listen
+from truepool.cli.serve import (
+    GRACE,
+    LOOPBACK,
+    QUIET_GRPC,
+    check_certificates,
+    listen,
+    stop_on_sigint,
+)
 
 TOKEN_VARIABLE = "TRUEPOOL_AGENT_TOKEN"
 """Environment variable with the token that callers must send."""
@@ -61,6 +68,7 @@ def serve(
     from truepool.server.local_requests import LocalRequests
 
     with ExitStack() as stack:
+        stack.enter_context(stop_on_sigint())
         listener = stack.enter_context(listen(host, port))
         runner = stack.enter_context(asyncio.Runner())
         lifespan = None

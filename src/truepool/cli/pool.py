@@ -46,6 +46,7 @@ def pool(
     from truepool.data.costs import Costs
     from truepool.data.panel import check_times
     from truepool.data.tables import file_format, load_reports
+    from truepool.data.tables.summary import describe_repeats
     from truepool.measures.capacity import Capacity
     from truepool.render.labels import sentence
 
@@ -58,6 +59,8 @@ def pool(
     options.note_faults(panel)
     reports = load_reports(new, panel.agents, table_format, panel.labels)
     options.NOTES.extend(f"{new.name}: {line}" for line in reports.summary.notes())
+    if repeated := reports.summary.duplicate_ids:
+        options.NOTES.append(f"warning: {new.name}: {describe_repeats(repeated)}")
     with clock("Fitting", rule.name):
         rule.fit_panel(panel)
     result = rule.pool(reports.layout, reports.columns)

@@ -87,6 +87,7 @@ def score(
     from truepool.data.tables.batches import is_json_lines, read_batches
     from truepool.data.tables.dataset import open_dataset
     from truepool.data.tables.files import is_parquet
+    from truepool.data.tables.repeated_ids import RepeatedIds
     from truepool.measures.capacity import Capacity
     from truepool.pools import persistence
     from truepool.pools.scorer import Scorer, Tally, check_unit, decide_within
@@ -132,7 +133,7 @@ def score(
             where,
             doubtful=doubtful,
         )
-        options.NOTES += _doubts(tally, pool)
+        options.NOTES += [*_repeats(tally, " of each part"), *_doubts(tally, pool)]
         if not quiet:
             print_line(_sentence(tally, pool, place, done))
         return
@@ -143,7 +144,7 @@ def score(
         dated = limit.period is not None
         within = decide_within(pool, table(dated=dated), limit)
         scorer = replace(scorer, within=within)
-    tally = Tally()
+    tally, seen = Tally(), RepeatedIds()
     lines = json_file is not None or (output is None and is_json_lines(source))
     rows = open_dataset(new).rows if is_parquet(new) and not written.long else None
     with (
@@ -156,8 +157,10 @@ def score(
             columns, counts = scorer.score(batch)
             write(columns)
             tally.add(counts)
+            seen.add(batch.ids)
             progress(len(batch))
-    options.NOTES += _doubts(tally, pool)
+    tally.repeated, tally.not_compared = seen.count(), seen.left_out
+    options.NOTES += [*_repeats(tally), *_doubts(tally, pool)]
     sentence = _sentence(tally, pool, place)
     if limit is not None:
         sentence += f" Decided {tally.positive:,} positive, within {limit}."
@@ -272,6 +275,17 @@ def _format_of_new(
         if not set(fitted_on.long) <= set(names):
             known |= {name: vars(TableFormat())[name] for name in LONG}
     return TableFormat(**known)
+
+
+def _repeats(tally: "Tally", of: str = "") -> Iterator[str]:
+    """Say that ids occur more than once, and among which cases that was looked at."""
+    from truepool.data.tables.repeated_ids import MOST_IDS
+    from truepool.data.tables.summary import describe_repeats
+
+    if tally.repeated:
+        which = f" first {MOST_IDS:,}" if tally.not_compared else ""
+        among = f" Ids were compared among the{which} cases{of}." if of or which else ""
+        yield f"warning: {describe_repeats(tally.repeated)}{among}"
 
 
 def _doubts(tally: "Tally", pool: "Pool") -> Iterator[str]:

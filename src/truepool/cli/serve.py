@@ -4,9 +4,12 @@ import asyncio
 import gc
 import inspect
 import os
+import signal
 import socket
 import sys
-from contextlib import ExitStack
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -113,6 +116,7 @@ def serve(
     exposed = host not in LOOPBACK and not insecure
     local = host in LOOPBACK and not insecure
     with ExitStack() as stack:
+        stack.enter_context(stop_on_sigint())
         ledger = ledger or _temporary_ledger(stack)
         name = display_name(ledger)
         is_new = name == ledger and not Path(ledger).exists()
@@ -180,6 +184,28 @@ def serve(
 
 
 config_file.register("serve", inspect.signature(serve).parameters.values())
+
+
+@contextmanager
+def stop_on_sigint() -> Iterator[None]:
+    """Let SIGINT end the block with exit code 130, whatever runs in it.
+
+    A script that starts a server in the background has it ignore SIGINT. uvicorn stops
+    on it all the same, and then raises it again for whoever handled it before: where
+    that is nobody, the command would end as if all had gone well.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _temporary_ledger(stack: ExitStack) -> str:

@@ -27,6 +27,7 @@ from truepool.data.tables.batches import read_part_batches
 from truepool.data.tables.column_selection import ColumnSelection
 from truepool.data.tables.dataset import Dataset, Part
 from truepool.data.tables.manifest import Manifest
+from truepool.data.tables.repeated_ids import RepeatedIds
 from truepool.pools.scorer import Scorer, Tally, check_unit
 
 
@@ -69,12 +70,15 @@ class PartScorer:
         """Score one part, whose first row has the place ``start`` in the data set."""
         tally, names = Tally(), self.selection.choose(part.columns)
         batches = read_part_batches(part, self.selection, names, start)
+        seen = RepeatedIds()
         with open_writer(target) as write:
             for batch in check_unit(batches) if self.doubtful else batches:
                 columns, counts = self.scorer.score(batch)
                 write(columns)
                 tally.add(counts)
+                seen.add(batch.ids)
                 progress(len(batch))
+        tally.repeated, tally.not_compared = seen.count(), seen.left_out
         return tally
 
 
@@ -222,6 +226,8 @@ def _counts(tally: Tally) -> dict[str, Any]:
         "positive": tally.positive,
         "missing": missing,
         "constant": tally.constant,
+        "repeated": tally.repeated,
+        "not_compared": tally.not_compared,
     }
 
 
@@ -235,4 +241,6 @@ def _tally(entry: Mapping[str, Any]) -> Tally:
             agent: None if report is None else tuple(report)
             for agent, report in entry.get("constant", {}).items()
         },
+        repeated=int(entry.get("repeated", 0)),
+        not_compared=int(entry.get("not_compared", 0)),
     )

@@ -64,6 +64,10 @@ class Tally:
     others: Counter[str] = field(default_factory=Counter)
     unknown: tuple[str, ...] = ()
     encoding: str | None = None
+    repeated: int = 0
+    """Cases with the id of an earlier one, of those whose ids were compared."""
+    not_compared: int = 0
+    """Cases whose ids were not compared, for there are too many."""
 
     def add(self, other: "Tally") -> None:
         """Add the counts of other cases."""
@@ -77,6 +81,8 @@ class Tally:
         self.others += other.others
         self.unknown += other.unknown
         self.encoding = self.encoding or other.encoding
+        self.repeated += other.repeated
+        self.not_compared += other.not_compared
 
     @property
     def silent(self) -> list[str]:

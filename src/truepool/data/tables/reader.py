@@ -592,7 +592,7 @@ def _wide_table(
 
 
 def _duplicates(ids: Array) -> int:
-    known = [label for label in ids.tolist() if label is not None]
+    known = [label for label in ids.tolist() if label not in (None, "")]
     return len(known) - len(set(known))
 
 

@@ -14,6 +14,18 @@ GUESSED_ENCODING = (
 )
 
 
+def describe_repeats(cases: int) -> str:
+    """Say that cases have the id of an earlier one.
+
+    >>> describe_repeats(1)
+    '1 case repeats the id of an earlier one; each counts as a case of its own.'
+    """
+    return (
+        f"{pluralize(cases, 'case')} {'repeats' if cases == 1 else 'repeat'} the id of "
+        "an earlier one; each counts as a case of its own."
+    )
+
+
 @dataclass(frozen=True)
 class TableSummary:
     """Counts and guesses of a reader: what a user should know about the table.
@@ -88,9 +100,5 @@ class TableSummary:
             for name, why in doubts.items()
         ]
         if self.duplicate_ids:
-            repeats = "repeats" if self.duplicate_ids == 1 else "repeat"
-            found.append(
-                f"{pluralize(self.duplicate_ids, 'case')} {repeats} the id of an "
-                "earlier one; each counts as a case of its own."
-            )
+            found.append(describe_repeats(self.duplicate_ids))
         return found
