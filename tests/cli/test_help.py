@@ -61,6 +61,15 @@ def test_it_imports_no_parser():
     assert shown.stdout.splitlines()[-1] == "[]"
 
 
+def test_a_command_builds_the_parser_of_its_own_verb(monkeypatch, truepool):
+    built, build = [], verbs._command
+    monkeypatch.setattr(
+        verbs, "_command", lambda *of: built.append(of[0]) or build(*of)
+    )
+    assert truepool("data", "list")[0] == 0
+    assert built == ["data"]
+
+
 @pytest.mark.parametrize("group", ["truepool.verbs", "truepool.pool"])
 def test_a_plugin_is_listed_or_warned_of(
     monkeypatch, tmp_path, truepool, parsed, group

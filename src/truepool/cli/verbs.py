@@ -5,6 +5,7 @@ Errors become one sentence and exit code 2 here.
 
 import os
 import sys
+from collections import UserDict
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.metadata import EntryPoint, version
@@ -55,6 +56,33 @@ ELSEWHERE = {
 """Verbs that have a distribution of their own: its name, its folder in the repository,
 and what the verb does.
 """
+OWN = {
+    "demo": demo.demo,
+    "init": init.init,
+    "pool": pool.pool,
+    "fit": fit.fit,
+    "score": score.score,
+    "show": show.show,
+    "export": export.export,
+    "compare": compare.compare,
+    "audit": audit.audit,
+    "jury": jury.jury,
+    "replay": replay.replay,
+    "serve": serve.serve,
+    "game": game.game,
+    "ledger": ledger.app,
+    "data": data.app,
+    "agent": agent.app,
+}
+"""Verbs of truepool, in the order of the help."""
+
+
+class Parsers(UserDict[str, Any]):
+    """Parser of each verb, built when it is asked for: all take ten times as long."""
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the parser of a verb."""
+        return _command(name, super().__getitem__(name))
 
 
 class Verbs(TyperGroup):
@@ -65,6 +93,10 @@ class Verbs(TyperGroup):
     of truepool is not used, and the help says so.
     """
 
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = Parsers(OWN)
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments; ``--json`` may stand alone or carry a file."""
         return super().parse_args(ctx, expand_json(args))
@@ -72,8 +104,8 @@ class Verbs(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all verbs: truepool's first."""
         found, refused = self._plugins
-        own = super().list_commands(ctx)
-        return [*own, *sorted({*found, *refused, *ELSEWHERE} - {*own})]
+        own = self.commands.keys()
+        return [*own, *sorted({*found, *refused, *ELSEWHERE} - own)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a verb by name, None if there is none."""
@@ -139,7 +171,8 @@ def _command(name: str, verb: Any) -> Any:
     if isinstance(verb, typer.Typer):
         app.add_typer(verb, name=name)
     else:
-        app.command(name)(verb)
+        environment = serve.ENVIRONMENT if verb is serve.serve else None
+        app.command(name, context_settings=environment)(verb)
     return typer.main.get_group(app).commands[name]
 
 
@@ -189,24 +222,6 @@ def _root(
     ] = False,
 ) -> None:
     """Pool probability reports from many agents into one decision you can trust."""
-
-
-app.command("demo")(demo.demo)
-app.command("init")(init.init)
-app.command("pool")(pool.pool)
-app.command("fit")(fit.fit)
-app.command("score")(score.score)
-app.command("show")(show.show)
-app.command("export")(export.export)
-app.command("compare")(compare.compare)
-app.command("audit")(audit.audit)
-app.command("jury")(jury.jury)
-app.command("replay")(replay.replay)
-app.command("serve", context_settings=serve.ENVIRONMENT)(serve.serve)
-app.add_typer(ledger.app, name="ledger")
-app.add_typer(data.app, name="data")
-app.add_typer(agent.app, name="agent")
-app.command("game")(game.game)
 
 
 def run() -> None:
