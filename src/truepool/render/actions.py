@@ -76,7 +76,7 @@ FAULTS = {
     "copy": "duplication",
     "harmful": "harm to the pool",
     "uninformative": "the lack of any relation to the outcome",
-    "needs-recalibration": "the need of recalibration",
+    "needs-recalibration": "the need for recalibration",
     "over-confident": "over-confidence",
     "under-confident": "under-confidence",
     "biased": "bias",

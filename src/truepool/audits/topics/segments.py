@@ -155,7 +155,7 @@ def _agents(evidence: Evidence, groups: Groups) -> Iterator[Candidate]:
             f"Have whoever runs {who} fix it where {evidence.by} is {where}. Until "
             "then, leave its reports empty in those rows, of the table to fit and of "
             "every table to score: an empty cell is a missing report, and the pool "
-            "goes by the other agents there. Or fit one pool per group of "
+            "goes by the other agents there. Or fit one pool per segment of "
             f"{evidence.by}.",
             p_value=float(adjusted.min()),
             price=partial(evidence.saving_without, i, evidence.cases[cases]),
