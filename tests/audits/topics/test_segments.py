@@ -59,7 +59,7 @@ def test_leaving_its_reports_empty_there_cures_an_agent_that_fails_in_a_group(ag
         "Have whoever runs agent1 fix it where region is EU. Until then, leave its "
         "reports empty in those rows, of the table to fit and of every table to score: "
         "an empty cell is a missing report, and the pool goes by the other agents "
-        "there. Or fit one pool per group of region."
+        "there. Or fit one pool per segment of region."
     )
     there = panel.columns["region"] == "EU"
     reports = panel.reports.copy()
