@@ -46,7 +46,7 @@ What to do:
  1. To decide more items without a person, label about 166 in all, drawn at
     random.
  2. Send 103 items to a person.
- 3. Keep bob, dee: the mean verdict is significantly worse without.
+ 3. Keep bob, dee: without them the mean verdict is significantly worse.
 
 4 judges, 300 items, 100 labels
 - Outcome label: yes = positive (57 items), no = negative (43).

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from truepool.cli import options
-from truepool.cli.options import option
+from truepool.cli.options import LOSSES, option
 
 if TYPE_CHECKING:
     from truepool.data.costs import Costs
@@ -20,7 +20,9 @@ def compare(
     table_format: "TableFormat",
     costs: "Costs",
     threshold: options.Threshold = None,
-    loss: Annotated[str, option("--loss", "Loss to rank the pools by.")] = "cost",
+    loss: Annotated[
+        str, option("--loss", f"Loss to rank the pools by: {LOSSES}.")
+    ] = "cost",
     pool: Annotated[
         list[str] | None,
         option(

@@ -29,6 +29,7 @@ class Spelling:
     type: type = str
 
 
+LOSSES = "brier, log, spherical, cost or cost-brier"
 SPELLINGS = {
     "--outcome": Spelling(
         "COLUMN", "Column with the outcome: one of two labels, or of 0 to K-1."
@@ -138,7 +139,7 @@ SPELLINGS = {
     "--pool": Spelling("NAME", "Which pool."),
     "--learner": Spelling("NAME", "Which online learner."),
     "--payment": Spelling("NAME", "How agents are paid. Repeatable."),
-    "--loss": Spelling("NAME", "Loss: brier, log, spherical, cost or cost-brier."),
+    "--loss": Spelling("NAME", f"Loss: {LOSSES}."),
     "--level": Spelling("NUMBER", "Confidence level of the intervals.", type=float),
     "--seed": Spelling("NUMBER", "The same seed gives the same numbers.", type=int),
     "--jobs": Spelling(
@@ -408,7 +409,8 @@ def _configure_pool(
     pool: Annotated[str, option("--pool")] = "auto",
     threshold: Threshold = None,
     loss: Annotated[
-        str | None, option("--loss", "Loss to fit the pool by, if it has one.")
+        str | None,
+        option("--loss", f"Loss to fit the pool by, if it has one: {LOSSES}."),
     ] = None,
     seed: Seed = 0,
     **costs: Any,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from truepool.cli import options
-from truepool.cli.options import option
+from truepool.cli.options import LOSSES, option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ def replay(
     costs: "Costs",
     threshold: options.Threshold = None,
     loss: Annotated[
-        str, option("--loss", "Loss that the learner minimises.")
+        str, option("--loss", f"Loss that the learner minimises: {LOSSES}.")
     ] = "brier",
     delay: Annotated[
         int,

@@ -87,9 +87,11 @@ def _choose_judges(jury: Jury) -> Iterator[str]:
     drop = [judge.name for judge in jury.judges if judge.advice == "drop"]
     keep = [judge.name for judge in jury.judges if judge.advice == "keep"]
     if drop:
-        yield f"Drop {_named(drop)}: the mean verdict is significantly better without."
+        better = f"without {_it(drop)} the mean verdict is significantly better"
+        yield f"Drop {_named(drop)}: {better}."
     if keep:
-        yield f"Keep {_named(keep)}: the mean verdict is significantly worse without."
+        worse = f"without {_it(keep)} the mean verdict is significantly worse"
+        yield f"Keep {_named(keep)}: {worse}."
 
 
 def _merge_copies(jury: Jury) -> Iterator[str]:
@@ -113,6 +115,10 @@ def _swap(jury: Jury) -> Iterator[str]:
             f"Keep showing {_named(biased)} each pair in both orders: the mean of "
             "both cancels the order bias."
         )
+
+
+def _it(names: list[str]) -> str:
+    return "it" if len(names) == 1 else "them"
 
 
 def _named(names: list[str]) -> str:
