@@ -247,8 +247,8 @@ BAD = {
     [
         (
             "m0,m1,m2,m3,y\n.9,.6,.5,,1\n.2,.4,.5,,0\n",
-            "warning: m3 never reported. Leave m3 out (--ignore m3) or have its "
-            "feed fixed; see truepool audit.\n",
+            "warning: m3 never reported. Have its feed fixed, or leave m3 out "
+            "(--ignore m3); truepool audit says what that costs or saves.\n",
         ),
         (GOOD.replace("5,1\n", "5,0\n"), ""),
     ],

@@ -494,8 +494,8 @@ def test_a_dead_feed_is_never_accepted_in_silence(
     assert code == 0, err
     assert (
         "warning: The feed of agent1 is dead: from case 251 of 400 (id 250) on it only "
-        "reports 0.05. Leave agent1 out (--ignore agent1) or have its "
-        "feed fixed; see truepool audit.\n"
+        "reports 0.05. Have its feed fixed, or leave agent1 out (--ignore agent1); "
+        "truepool audit says what that costs or saves.\n"
     ) in err
     words = [word.replace("train", "spoilt") for word in words]
     code, _, err = truepool(verb, "train.csv", *words)
@@ -513,8 +513,8 @@ def test_two_dead_feeds_have_one_cure(tmp_path, monkeypatch, truepool):
     _, _, err = truepool("fit", "spoilt.csv", "--pool", "mean", "-o", "p.pool")
     (warning,) = [line for line in err.splitlines() if line.startswith("warning")]
     assert (
-        "agent3 stopped reporting at case 201 of 400 (id 200). Leave agent1 and agent3 out ("
-        in warning
+        "agent3 stopped reporting at case 201 of 400 (id 200). Have their feeds fixed, "
+        "or leave agent1 and agent3 out (" in warning
     )
     assert warning.count("--ignore agent1 --ignore agent3)") == 1
 

@@ -11,8 +11,8 @@ import pytest
 import truepool
 
 SOURCE = str(Path(truepool.__file__).parent)
-MOST_MODULES = 47
-MOST_CHANGES = 234
+MOST_MODULES = 48
+MOST_CHANGES = 236
 """Modules that the table passes and changes between them; docs/decisions/0030."""
 
 

@@ -587,12 +587,13 @@ def note_faults(panel: "Panel", *, outcome: bool = True) -> None:
     if feeds:
         gone = [feed.agent for feed in feeds]
         options = removal_options(gone, panel.agents)
-        cure = (
-            f"Leave {join_names(gone)} out ({options}) or have" if options else "Have"
-        )
+        out = f", or leave {join_names(gone)} out ({options})" if options else ""
         its = "its feed" if len(gone) == 1 else "their feeds"
         said = " ".join(feed.sentence for feed in feeds)
-        NOTES.append(f"warning: {said} {cure} {its} fixed; see truepool audit.")
+        NOTES.append(
+            f"warning: {said} Have {its} fixed{out}; truepool audit says what that "
+            "costs or saves."
+        )
 
 
 def note_pending(count: int, what: str) -> None:

@@ -56,15 +56,6 @@ def removal_options(out: Sequence[str], agents: Sequence[str]) -> str:
     return shlex.join([part for name in out for part in ("--ignore", name)])
 
 
-def name_parts(name: str) -> list[str]:
-    """Return the words of a column's name.
-
-    >>> name_parts("Is-Fraud flag")
-    ['is', 'fraud', 'flag']
-    """
-    return name.casefold().replace(" ", "_").replace("-", "_").split("_")
-
-
 def numbered_columns(
     columns: Mapping[str, FloatArray], *, percent: bool
 ) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from truepool.core.arrays import FloatArray
-from truepool.data.tables.agent_columns import name_parts
 
 SHARES = (
     "discount", "rebate", "tax", "vat", "margin", "commission", "fee", "interest",
@@ -48,21 +47,15 @@ def doubtful_columns(
     columns = {name: values[::step] for name, values in columns.items()}
     known = None if outcomes is None else outcomes[::step]
     coarse = _coarse(columns)
-    others = [
-        values
-        for name, values in columns.items()
-        if not (name in coarse or _is_share(name))
-    ]
+    shares = {n for n in columns if not {*name_parts(n)}.isdisjoint(SHARES)}
+    others = [v for n, v in columns.items() if n not in coarse and n not in shares]
     found = {}
     for name, values in columns.items():
-        reasons = [
-            *(
-                [f"it has only {coarse[name]} different values"]
-                if name in coarse
-                else []
-            ),
-            *(["its name is that of a share or rate"] if _is_share(name) else []),
-        ]
+        reasons = []
+        if name in coarse:
+            reasons.append(f"it has only {coarse[name]} different values")
+        if name in shares:
+            reasons.append("its name is that of a share or rate")
         if reasons and _is_unrelated(values, others, known):
             reasons.append(
                 "no relation to the outcome or to the other agents was found"
@@ -80,8 +73,13 @@ def _coarse(columns: Mapping[str, FloatArray]) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count <= FEW_VALUES}
 
 
-def _is_share(name: str) -> bool:
-    return not {*name_parts(name)}.isdisjoint(SHARES)
+def name_parts(name: str) -> list[str]:
+    """Return the words of a column's name.
+
+    >>> name_parts("Is-Fraud flag")
+    ['is', 'fraud', 'flag']
+    """
+    return name.casefold().replace(" ", "_").replace("-", "_").split("_")
 
 
 def _is_unrelated(

@@ -13,9 +13,8 @@ import numpy as np
 
 from truepool.core.errors import TruepoolError
 from truepool.core.formatting import pluralize
-from truepool.data.tables.agent_columns import name_parts
 from truepool.data.tables.column_profile import ColumnProfile, profile_columns
-from truepool.data.tables.doubtful_columns import doubtful_columns
+from truepool.data.tables.doubtful_columns import doubtful_columns, name_parts
 from truepool.data.tables.files import NAMES
 from truepool.data.tables.question import Question
 from truepool.data.tables.reader import INDEXES, load_panel, read_source
