@@ -101,6 +101,10 @@ class AgentSummary:
     shapley: Estimate | None
     gain: float | None
     """The most it could gain by misreporting, in the units of its payment."""
+    cases: int
+    """Tested cases that it reported on: ``brier`` and ``cost`` are of these."""
+    pool_cost: float
+    """What the pool costs per case on the same cases."""
 
 
 @dataclass(frozen=True, eq=False)
