@@ -231,20 +231,20 @@ def capacity(audit: Audit, found: AtCapacity) -> Grid:
 
 
 def alarms(drift: Drift) -> Grid:
-    """Whose loss raised an alarm, and when."""
-    dates = drift.alarm_dates or ("",) * len(drift.alarms)
+    """Whose loss raised an alarm, and when: the case, counted from 1, its id, date."""
+    known = {"id": drift.alarm_ids, "date": drift.alarm_dates}
+    more = {name: values for name, values in known.items() if values}
     rows = tuple(
         (
             who,
-            f"{case:,}",
-            *([date] if drift.alarm_dates else []),
+            f"{case + 1:,}",
+            *(values[i] for values in more.values()),
             number(before),
             number(after, before),
         )
-        for (who, case, before, after), date in zip(drift.alarms, dates, strict=True)
+        for i, (who, case, before, after) in enumerate(drift.alarms)
     )
-    when = ("date",) if drift.alarm_dates else ()
-    headers = ("who", "case", *when, "Brier before", "Brier after")
+    headers = ("who", "case", *more, "Brier before", "Brier after")
     notes = (
         "Alarms of detectors that see one case at a time, as they would have been "
         "raised live: some cases after the change. The findings look back on all cases "
