@@ -133,7 +133,7 @@ def agent_summaries(agents=AGENTS):
         AgentSummary(
             agent, 1.0 if i else 0.925, 0.05 + 0.02 * i, 0.2 + 0.05 * i,
             estimate(1 / len(agents), 0.03), estimate(worth[i], 0.006), estimate(worth[i] * 1.4, 0.009),
-            0.002 * i,
+            0.002 * i, 569 if i else 526, 0.22,
         )
         for i, agent in enumerate(agents)
     )  # fmt: skip

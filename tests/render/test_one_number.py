@@ -13,14 +13,17 @@ from truepool.audits import audit
 from truepool.audits.topics import comparison
 from truepool.comparison import compare
 from truepool.comparison.values import Estimate
+from truepool.data.panel import Panel
 from truepool.measures.folds import out_of_fold, panel_splits
 from truepool.measures.inference import Resamples, unseen_differences, with_unseen
 from truepool.measures.losses import Loss
 from truepool.pools.mean import Mean
 from truepool.pools.platt import Platt
+from truepool.pools.vcg import VCG
 from truepool.render.html.audit import html
-from truepool.render.numbers import format_estimate
+from truepool.render.numbers import format_estimate, number
 from truepool.render.tables.audit import show
+from truepool.render.tables.evidence import agents
 
 PANEL = sound(0, cases=400)
 POOLS = ("platt", "vcg", "best-agent")
@@ -86,3 +89,34 @@ def test_the_cost_of_the_pool_in_use_is_the_same_in_every_form(found):
     assert_allclose(found.comparison["mean"].loss.value, cost)
     for failure in found.robustness:
         assert_allclose(failure.cost.value - failure.rise.value, cost)
+
+
+def test_an_agent_and_the_pool_are_compared_on_the_same_cases():
+    """Oracle: one agent reports on every other case, and cases have times."""
+    reports = PANEL.reports.copy()
+    reports[::2, 0] = np.nan
+    panel = Panel(reports, PANEL.outcomes, PANEL.agents, times=np.arange(400))
+    found = audit(panel, costs=COSTS, pool="vcg", resamples=50)
+    loss, pairs = Loss("cost", COSTS), panel_splits(panel, 5)
+    tested = np.concatenate([test for _, test in pairs])
+    pooled = out_of_fold(VCG(costs=COSTS), panel, pairs)
+    for i, one in enumerate(found.agent_summaries):
+        there = tested[~np.isnan(reports[tested, i])]
+        assert one.cases == len(there) < 400
+        own = loss.evaluate(reports[there, i][:, None], panel.outcomes[there])
+        assert_allclose(one.cost, own.mean())
+        cost = loss.evaluate(pooled[there], panel.outcomes[there])
+        assert_allclose(one.pool_cost, cost.mean())
+    whole = found.agent_summaries[1].pool_cost
+    assert_allclose(whole, found.comparison["vcg"].loss.value)
+    sparse = agents(found)
+    assert sparse.headers[:3] == ("agent", "own cost", "pool there")
+    assert sparse.headers[-1] == "cases"
+
+
+def test_where_all_agents_report_on_all_cases_the_cost_of_the_pool_is_said_once(found):
+    grid = agents(found)
+    assert "pool there" not in grid.headers
+    cost = number(found.comparison["mean"].loss.value)
+    assert "on 400 tested cases; on the same ones" in grid.notes[0]
+    assert f"the pool costs {cost}" in grid.notes[0]

@@ -101,6 +101,10 @@ class AgentSummary:
     shapley: Estimate | None
     gain: float | None
     """The most it could gain by misreporting, in the units of its payment."""
+    cases: int
+    """Tested cases that it reported on: ``brier`` and ``cost`` are of these."""
+    pool_cost: float
+    """What the pool costs per case on the same cases."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,10 +136,12 @@ class Drift:
     weights: FloatArray
     learner: str
     alarms: tuple[tuple[str, int, float, float], ...]
-    """Who, at which case, and the mean loss before and after."""
+    """Who, at which position in time, from 0, and the mean loss before and after."""
     dates: tuple[str, ...] = ()
     """Of ``cases``, where the cases have dates."""
     alarm_dates: tuple[str, ...] = ()
+    alarm_ids: tuple[str, ...] = ()
+    """Of the cases of ``alarms``, where the cases have ids."""
 
 
 @dataclass(frozen=True)

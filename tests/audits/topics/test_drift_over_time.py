@@ -5,6 +5,7 @@ from numpy.testing import assert_allclose
 from truepool.audits import audit
 from truepool.audits.topics import drift
 from truepool.data.panel import Panel
+from truepool.render.tables.evidence import alarms
 
 QUICK = {"costs": COSTS, "resamples": 50}
 
@@ -67,3 +68,20 @@ def test_dates_are_told_where_the_cases_have_them():
         # What follows from a broken feed has its date, which is said once.
         sentences = finding.sentence + told.get(finding.cause, "")
         assert f"({finding.date})" in sentences
+
+
+def test_live_alarms_count_cases_from_1_and_name_their_ids():
+    panel = drifted(cases=1000)
+    mixed = np.random.default_rng(0).permutation(1000)  # rows are not in order of time
+    named = Panel(
+        panel.reports[mixed], panel.outcomes[mixed], panel.agents, times=mixed,
+        ids=[f"p{t}" for t in mixed],
+    )  # fmt: skip
+    shown = audit(named, **QUICK).drift
+    assert shown.alarms
+    assert shown.alarm_ids == tuple(f"p{case}" for _, case, *_ in shown.alarms)
+    grid = alarms(shown)
+    assert grid.headers[:3] == ("who", "case", "id")
+    assert [row[:3] for row in grid.rows] == [
+        (who, f"{case + 1:,}", f"p{case}") for who, case, *_ in shown.alarms
+    ]

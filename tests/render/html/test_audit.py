@@ -329,7 +329,7 @@ def test_alarms_have_their_dates_where_cases_have_them():
     days = tuple(f"2024-05-{1 + i // 10:02d}" for i in range(120))
     dated = replace(told, dates=days, alarm_dates=("2024-05-09 13:05",))
     page = Page(html(audit(drift=dated)))
-    assert "bayes412" in page.text["table"].replace(" ", "")
+    assert "bayes413" in page.text["table"].replace(" ", "")
     assert "2024-05-0913:05" in page.text["table"].replace(" ", "")
     assert "date of the case" in page.text["svg"]
 
@@ -354,6 +354,11 @@ def test_pairs_of_agents_are_listed_by_their_correlation():
     assert [float(value) for _, value in rows] == sorted(
         (float(v) for _, v in rows), reverse=True
     )
+
+
+def test_the_page_counts_the_case_of_an_alarm_from_1():
+    assert "at case 413" in html(audit())  # at the 412th position, from 0
+    assert "at case 412" not in html(audit(findings=()))
 
 
 def test_where_no_alarm_could_be_raised_none_is_ruled_out():

@@ -19,11 +19,11 @@ from truepool.audits.topics.incentives import misreport_incentives
 from truepool.audits.topics.reversal import discrimination
 from truepool.audits.values import AgentSummary
 from truepool.comparison import Estimate
-from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.arrays import BoolArray, FloatArray, IntArray
 from truepool.core.formatting import number
 from truepool.data.tables.agent_columns import removal_options
 from truepool.measures.credit import EXACT_LIMIT, ORDERS, CreditIntervals, intervals
-from truepool.measures.losses import agent_losses
+from truepool.measures.losses import Loss, agent_losses
 
 WORK, FEWEST, EFFORT = 20_000_000, 2_000, 10
 """Shapley credit uses as many cases as this amount of work allows, and at least
@@ -38,8 +38,13 @@ def summarize_agents(evidence: Evidence) -> tuple[AgentSummary, ...]:
     shares = None if few else shapley_credit(evidence)
     weights = None if few else earned_weights(evidence)
     found = evidence.compute(misreport_incentives)
-    brier, cost = evidence.own_brier, agent_losses(panel, evidence.loss)
+    tested = panel.take(evidence.cases)
+    brier = agent_losses(tested, Loss("brier"))
+    cost = agent_losses(tested, evidence.tested_loss)
     rate = 1 - np.isnan(panel.values[:, :, 0]).mean(axis=0)
+    reported = ~np.isnan(tested.values[:, :, 0])
+    cases = reported[tested.one_row_each()].sum(axis=0)
+    pool = _means_of_the_pool(evidence, reported)
     return tuple(
         AgentSummary(
             agent,
@@ -50,9 +55,21 @@ def summarize_agents(evidence: Evidence) -> tuple[AgentSummary, ...]:
             None if rises is None else evidence.saving(rises[:, i]),
             None if shares is None else shares[i],
             None if found is None else max(0.0, found[agent].best.gain),
+            int(cases[i]),
+            float(pool[i]),
         )
         for i, agent in enumerate(panel.agents)
     )
+
+
+def _means_of_the_pool(evidence: Evidence, reported: BoolArray) -> FloatArray:
+    """Cost per case of the pool where each agent reported (T', N), NaN if nowhere."""
+    weights = evidence.panel.case_weights()
+    share = reported * (1.0 if weights is None else weights[evidence.cases][:, None])
+    mass = share.sum(axis=0)
+    means = np.full(len(mass), np.nan)
+    np.divide(evidence.cost @ share, mass, where=mass > 0, out=means)
+    return means
 
 
 def earned_weights(evidence: Evidence) -> list[Estimate]:

@@ -85,6 +85,7 @@ def drift_over_time(evidence: Evidence) -> Drift | None:
         raised,
         tuple(evidence.date(int(middle)) for middle in middles) if dated else (),
         tuple(evidence.date(case) for _, case, _, _ in raised) if dated else (),
+        () if panel.ids is None else tuple(str(panel.ids[order[a[1]]]) for a in raised),
     )
 
 

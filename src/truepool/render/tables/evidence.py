@@ -6,7 +6,7 @@ import numpy as np
 
 from truepool.audits.topics.incentives import IN_COSTS, payment_of
 from truepool.audits.values import AtCapacity, Audit, Calibration, Drift, Segment
-from truepool.core.formatting import in_unit
+from truepool.core.formatting import in_unit, money
 from truepool.render.numbers import format_estimate, format_p_value, number, percent
 from truepool.render.tables.comparison import POSITIVE, small_groups
 from truepool.render.tables.grid import Grid
@@ -75,33 +75,52 @@ def agents(audit: Audit) -> Grid:
         (
             one.agent,
             number(one.cost),
+            *([number(one.pool_cost)] if sparse else []),
             format_estimate(one.weight),
             format_estimate(one.leave_one_out, sign=True),
             format_estimate(one.shapley, sign=True),
             *(["-" if one.gain is None else number(one.gain)] if gains else []),
             number(one.brier),
-            *([percent(one.report_rate)] if sparse else []),
+            *([f"{one.cases:,}"] if sparse else []),
         )
         for one in audit.agent_summaries
     )
     headers = [
-        "agent", in_unit("own cost", unit), "weight earned",
+        "agent", in_unit("own cost", unit),
+        *([in_unit("pool there", unit)] if sparse else []), "weight earned",
         in_unit("without it", unit), in_unit("Shapley", unit),
         *([in_unit("gain by misreporting", paid_in)] if gains else []), "Brier",
     ]  # fmt: skip
-    headers += ["reported"] if sparse else []
+    headers += ["cases"] if sparse else []
     note = (
-        "Costs are per case. Own cost: deciding by this agent alone. Weight earned: by "
-        "leave-one-out credit (vcg). Without it: increase in the pool's cost if none "
-        "of its reports were used; below 0 the pool is better off. Shapley: its share "
-        "of what the pool saves."
+        f"Costs are per case. Own cost: deciding by this agent alone{_where(audit)}. "
+        "Weight earned: by leave-one-out credit (vcg). Without it: increase in the "
+        "pool's cost if none of its reports were used; below 0 the pool is better off. "
+        "Shapley: its share of what the pool saves."
     )
     if gains:
         note += (
             " Gain by misreporting: the most it could gain by reporting something "
             "other than its belief."
         )
-    return Grid("What each agent is worth", tuple(headers), rows, (note,), essential=2)
+    essential = 3 if sparse else 2
+    title = "What each agent is worth"
+    return Grid(title, tuple(headers), rows, (note,), essential=essential)
+
+
+def _where(audit: Audit) -> str:
+    """Say which cases the costs of agents are of, and what the pool costs on them."""
+    if audit.missing > 0:
+        return (
+            ", on the tested cases that it reported on (cases). Pool there: the pool "
+            "on the same cases, none of which it was fitted on"
+        )
+    one = audit.agent_summaries[0]
+    cost = money(one.pool_cost, audit.currency)
+    return (
+        f", on {one.cases:,} tested cases; on the same ones, none of which it was "
+        f"fitted on, the pool costs {cost}"
+    )
 
 
 def significance(audit: Audit) -> Grid:
@@ -210,20 +229,20 @@ def capacity(audit: Audit, found: AtCapacity) -> Grid:
 
 
 def alarms(drift: Drift) -> Grid:
-    """Whose loss raised an alarm, and when."""
-    dates = drift.alarm_dates or ("",) * len(drift.alarms)
+    """Whose loss raised an alarm, and when: the case, counted from 1, its id, date."""
+    known = {"id": drift.alarm_ids, "date": drift.alarm_dates}
+    more = {name: values for name, values in known.items() if values}
     rows = tuple(
         (
             who,
-            f"{case:,}",
-            *([date] if drift.alarm_dates else []),
+            f"{case + 1:,}",
+            *(values[i] for values in more.values()),
             number(before),
             number(after, before),
         )
-        for (who, case, before, after), date in zip(drift.alarms, dates, strict=True)
+        for i, (who, case, before, after) in enumerate(drift.alarms)
     )
-    when = ("date",) if drift.alarm_dates else ()
-    headers = ("who", "case", *when, "Brier before", "Brier after")
+    headers = ("who", "case", *more, "Brier before", "Brier after")
     notes = (
         "Alarms of detectors that see one case at a time, as they would have been "
         "raised live: some cases after the change. The findings look back on all cases "

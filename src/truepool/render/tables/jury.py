@@ -104,10 +104,12 @@ def rates(jury: Jury) -> Iterator[str]:
         unit = jury.costs.currency or "false alarms"
         costs = f"{amount(jury.costs.table(2)[1, 0])} per missed item"
         yield (
-            f"Cost per item of the jury's decisions, if no person looks: "
-            f"{format_estimate(jury.cost.value)} {unit} ({costs}; "
-            f"{share(jury.cost.fn)} are missed, {share(jury.cost.fp)} are false "
-            "alarms)."
+            f"Cost per item of the jury's decisions on all {len(jury):,} items, if no "
+            f"person looks: {format_estimate(jury.cost.value)} {unit} ({costs})."
+        )
+        yield (
+            f"Errors of these decisions, as shares of all items: {share(jury.cost.fn)} "
+            f"are missed, {share(jury.cost.fp)} are false alarms."
         )
         kinds = (
             ("positive", "missed", jury.cost.miss_rate),
@@ -118,7 +120,7 @@ def rates(jury: Jury) -> Iterator[str]:
             for kind, wrong, rate in kinds
             if rate is not None
         ]
-        yield f"By class: {'; '.join(known)}."
+        yield f"The same errors by class: {'; '.join(known)}."
     if jury.selective:
         yield (
             "Warning: the labelled items differ from the others, so they are not a "
@@ -145,7 +147,11 @@ def automation(jury: Jury) -> Iterator[str]:
         return
     if found.share:
         share = percent(found.share)
-        yield f"{share} of items may be decided without a person: {bound(found)}."
+        yield (
+            f"{share} of items may be decided without a person: {bound(found)}. The "
+            "bound is on the errors among these items only: the surest ones, decided "
+            "by the judges' mean log-odds."
+        )
     else:
         yield f"No item may be decided without a person yet: {bound(found)}."
     if found.outlook != "complete":
@@ -155,9 +161,10 @@ def automation(jury: Jury) -> Iterator[str]:
 def _outlook(found: Certificate) -> str:
     """Say whether more labels would allow more, and why."""
     tested = "next 5 %" if found.share else "surest half"
+    where = "in these and the next 5 %" if found.share else "in the surest half"
     errors = (
-        f"with the {tested}, the jury is wrong in {found.errors} of "
-        f"{pluralize(found.labels, 'labelled item')}"
+        f"of {pluralize(found.labels, 'labelled item')} {where}, the jury decides "
+        f"{found.errors} wrongly"
     )
     if found.outlook == "possible":
         return (
