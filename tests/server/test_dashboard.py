@@ -152,7 +152,7 @@ def test_a_pool_without_any_case_has_a_page(tmp_path):
         view = Dashboard(local.coordinator).pool(ANYONE, "fraud")
         assert view.headline == "Nothing was decided yet."
         html = render.pool_page(view)
-        assert "Costs are compared once more outcomes are known." in html
+        assert "Costs are compared once 30 cases are settled; so far none is." in html
         local.report("fraud", [("c0", "ada", 0.5)])
         local.decide("fraud", "c0", None)
         view = Dashboard(local.coordinator).pool(ANYONE, "fraud")
@@ -164,6 +164,68 @@ def test_a_pool_without_any_case_has_a_page(tmp_path):
         local.settle("fraud", [("c0", "ok")])
         view = Dashboard(local.coordinator).pool(ANYONE, "fraud")
         assert "The last decision, with a known outcome" in render.pool_page(view)
+
+
+DECISION, SETTLED = "Appears after the second decision.", "Appears after the second settled case."  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("decided", "settled", "waiting"),
+    [
+        (0, 0, [DECISION, SETTLED, DECISION]),
+        (1, 0, [DECISION, SETTLED, DECISION]),
+        (1, 1, [DECISION, SETTLED, DECISION]),
+        (2, 1, [SETTLED]),
+        (3, 2, []),
+    ],
+)
+def test_a_chart_without_a_line_says_when_it_appears(
+    tmp_path, decided, settled, waiting
+):
+    with Local(tmp_path / "l.db", POOL) as local:
+        drive(local, decided, unsettled=range(settled, decided))
+        html = render.pool_page(Dashboard(local.coordinator).pool(ANYONE, "demo"))
+    assert re.findall(r'<p class="waiting">(.*?)</p>', html) == waiting
+    charts = re.findall(r'<svg class="chart.*?</svg>', html, re.DOTALL)
+    assert len(charts) == 3 - len(waiting)
+    assert all('class="bar"' in chart or "L" in chart for chart in charts)
+    known = {0: "none is", 1: "1 is", 2: "2 are"}[settled]
+    for what in ("Costs are shown", "Costs are compared", "It is shown"):
+        assert f"{what} once 30 cases are settled; so far {known}." in html
+    assert "0 decisions" not in html
+
+
+def test_a_rule_without_weights_is_said_to_have_none(tmp_path):
+    known = tp.datasets.example()
+    outcomes = np.where(known.outcomes == 1, "fraud", "genuine")
+    panel = tp.Panel(known.reports, outcomes, known.agents, positive="fraud")
+    pool = tp.pools.make("log-odds").fit_panel(panel)
+    pool.save(tmp_path / "p.pool")
+    saved = base64.b64encode((tmp_path / "p.pool").read_bytes()).decode()
+    given = {"agents": list(panel.agents), "saved_pool": saved}
+    with Local(tmp_path / "l.db", POOL | given) as local:
+        for case in "abc":
+            local.report("demo", [(case, agent, 0.4) for agent in panel.agents])
+            local.decide("demo", case, None)
+            local.settle("demo", [(case, "genuine")])
+        html = render.pool_page(Dashboard(local.coordinator).pool(ANYONE, "demo"))
+    assert "The deciding rule has no weights." in html
+    assert "Saved so far" not in html
+
+
+def test_costs_allow_for_errors_that_were_not_seen(tmp_path):
+    """Forty cases without an error are no proof that there are none."""
+    with Local(tmp_path / "l.db", POOL) as local:
+        for number in range(40):
+            case, fraud = f"p{number}", number % 4 == 0
+            chance = 0.9 if fraud else 0.01
+            local.report("demo", [(case, agent, chance) for agent in AGENTS])
+            local.decide("demo", case, None)
+            local.settle("demo", [(case, "fraud" if fraud else "genuine")])
+        view = Dashboard(local.coordinator).pool(ANYONE, "demo")
+    for one in (*view.comparison, *view.agents):
+        assert (one.cost.value, one.cost.low) == (0.0, 0.0)
+        assert one.cost.high > 10 / 40
 
 
 @pytest.mark.parametrize(

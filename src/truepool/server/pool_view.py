@@ -56,7 +56,8 @@ def make_view(
     enough = len(history.cases) >= FEWEST
     yardsticks = Yardsticks.from_history(history) if enough else None
     saved = savings(history)
-    weights, credit = _weights(history.agents, decided), np.nancumsum(saved, axis=0)
+    weights = _weights(history.agents, decided)
+    credit = np.where(np.isnan(saved), np.nan, np.nancumsum(saved, axis=0))
     # The same order in both, so that an agent has one colour.
     order = _order(credit if np.isnan(weights).all() else weights)
     dropped = counts.get("settle", 0) + counts.get("drop", 0)
@@ -90,6 +91,7 @@ def make_view(
             history.evidence(described["rule"], name)
             for name in described["challengers"]
         ),
+        fewest=FEWEST,
         now=time.time(),
     )
 

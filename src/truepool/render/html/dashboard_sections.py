@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -28,8 +29,10 @@ class Chart:
     """A drawing with its title and what its lines stand for."""
 
     title: str
-    drawing: Markup
+    drawing: Markup | None = None
     legend: tuple[str, ...] = ()
+    waiting: str = ""
+    """What is said in place of a drawing for which there are too few cases."""
 
 
 def sections(view: PoolView) -> Iterator[Section]:
@@ -72,6 +75,8 @@ def _alarms(view: PoolView) -> Section:
     intro = f"{count} in {view.last_decisions}."
     if len(view.alarms) > len(rows):
         intro += f" The last {len(rows)} are shown."
+    if not view.window:
+        intro = "Nothing was decided yet."
     return _section("alarms", "Alarms: drift and dead feeds", intro, alarms=rows)
 
 
@@ -109,6 +114,8 @@ def _agents(view: PoolView) -> Section:
         "Saved per case: how much more the decision would have cost without the "
         f"agent's report, with {percent(view.level)} interval."
     ).replace(".0 %", " %")
+    if view.window_settled < view.fewest:
+        intro += f" Costs are shown {_from_on(view)}"
     if len(rows) < view.all_agents:
         intro += f" The {len(rows)} agents with most weight of {view.all_agents:,}."
     table = Grid(_window(view), headers, tuple(rows))
@@ -116,6 +123,8 @@ def _agents(view: PoolView) -> Section:
 
 
 def _window(view: PoolView) -> str:
+    if not view.window:
+        return "No decisions yet"
     known = f"{view.window_settled:,} of them with a known outcome"
     if view.window == 1:
         known = f"{'with a known' if view.window_settled else 'without an'} outcome"
@@ -123,27 +132,42 @@ def _window(view: PoolView) -> str:
 
 
 def _weights(view: PoolView) -> Section:
-    charts = []
-    if view.weights:
-        shown = view.weights[:COLOURS]
-        top = max(float(np.nanmax(line.values, initial=0.0)) for line in shown)
-        drawing = line_chart(
-            shown, f"Weights over time: {_last(shown, percent)}.", view.ends,
-            bounds=(0.0, max(top, 0.1)), form="{:.0%}".format,
-        )  # fmt: skip
-        charts.append(Chart("Weight in each decision", drawing, _legend(shown)))
-    if view.credit:
-        shown = view.credit[:COLOURS]
-        label = f"Savings so far by agent: {_last(shown, number)}."
-        drawing = line_chart(shown, label, view.settled_ends)
-        title = in_unit(view, "Saved so far by each agent")
-        charts.append(Chart(title, drawing, _legend(shown)))
-    intro = (
-        "" if charts else "The deciding rule has no weights, or nothing was decided."
-    )
-    if view.all_agents > COLOURS:
-        intro += f" The {COLOURS} largest are drawn."
-    return _section("weights", "Weights and credit", intro.strip(), charts=charts)
+    unweighted = view.window > 0 and not view.weights
+    if unweighted:
+        return _section(
+            "weights", "Weights and credit", "The deciding rule has no weights."
+        )
+    shown = view.weights[:COLOURS]
+    tops = (float(np.nanmax(line.values, initial=0.0)) for line in shown)
+    top = max(tops, default=0.0)
+    weights = _over_time(
+        "Weight in each decision", shown,
+        f"Weights over time: {_last(shown, percent)}.", view.ends, "decision",
+        bounds=(0.0, max(top, 0.1)), form="{:.0%}".format,
+    )  # fmt: skip
+    shown = view.credit[:COLOURS]
+    credit = _over_time(
+        in_unit(view, "Saved so far by each agent"), shown,
+        f"Savings so far by agent: {_last(shown, number)}.",
+        view.settled_ends, "settled case",
+    )  # fmt: skip
+    many = view.all_agents > COLOURS
+    intro = f"The {COLOURS} largest are drawn." if many else ""
+    return _section("weights", "Weights and credit", intro, charts=(weights, credit))
+
+
+def _over_time(
+    title: str,
+    lines: Sequence[Line],
+    label: str,
+    ends: tuple[str, str],
+    unit: str,
+    **settings: Any,
+) -> Chart:
+    """Draw lines, or say when there will be some: a line needs two points."""
+    if all(np.isfinite(line.values).sum() < 2 for line in lines):
+        return Chart(title, waiting=f"Appears after the second {unit}.")
+    return Chart(title, line_chart(lines, label, ends, **settings), _legend(lines))
 
 
 def _legend(lines: Sequence[Line]) -> tuple[str, ...]:
@@ -160,9 +184,16 @@ def _last(lines: Sequence[Line], form: Callable[[float], str]) -> str:
     return ", ".join(found)
 
 
+def _from_on(view: PoolView) -> str:
+    """Say how many settled cases a comparison needs, and how many there are."""
+    known = view.window_settled
+    found = f"{known:,} {'is' if known == 1 else 'are'}" if known else "none is"
+    return f"once {view.fewest} cases are settled; so far {found}."
+
+
 def _costs(view: PoolView) -> Section:
     if not view.comparison:
-        intro = "Costs are compared once more outcomes are known."
+        intro = f"Costs are compared {_from_on(view)}"
         return _section("costs", "Cost so far", intro)
     rows = tuple(
         (
@@ -197,7 +228,9 @@ def _costs(view: PoolView) -> Section:
 def _calibration(view: PoolView) -> Section:
     found = view.reliability
     if found is None:
-        intro = "It is shown for two labels, once more outcomes are known."
+        intro = f"It is shown {_from_on(view)}"
+        if len(view.labels) != 2:
+            intro = "It is shown for pools with two labels."
         return _section("calibration", "Calibration", intro)
     outside = (found.frequency < found.low) | (found.frequency > found.high)
     label = (
@@ -247,14 +280,11 @@ def _challengers(view: PoolView) -> Section:
 
 
 def _traffic(view: PoolView) -> Section:
-    charts = []
-    if view.window:
-        label = (
-            f"Decisions over time: {view.window:,} from {view.ends[0]} to "
-            f"{view.ends[1]}."
-        )
-        drawing = bar_chart(view.throughput, label, view.ends)
-        charts.append(Chart("Decisions over time", drawing))
+    title = "Decisions over time"
+    chart = Chart(title, waiting="Appears after the second decision.")
+    if view.window > 1:
+        label = f"{title}: {view.window:,} from {view.ends[0]} to {view.ends[1]}."
+        chart = Chart(title, bar_chart(view.throughput, label, view.ends))
     tables = [_recent(view)] if view.recent else []
     if view.oldest:
         rows = tuple(
@@ -264,7 +294,7 @@ def _traffic(view: PoolView) -> Section:
         tables.append(Grid(title, ("case", "decided at", "how long ago"), rows))
     intro = f"{pluralize(view.pending, 'case')} waiting for an outcome."
     title = "Traffic: pending outcomes and throughput"
-    return _section("traffic", title, intro, charts=charts, tables=tables)
+    return _section("traffic", title, intro, charts=(chart,), tables=tables)
 
 
 def _recent(view: PoolView) -> Grid:

@@ -116,6 +116,8 @@ class PoolView:
     comparison: tuple[CostRow, ...]
     reliability: Reliability | None
     challengers: tuple[Mapping[str, Any], ...]
+    fewest: int
+    """Settled cases from which costs are compared and calibration is shown."""
     now: float
 
     @property
