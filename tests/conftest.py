@@ -4,6 +4,7 @@ import hypothesis
 import pytest
 
 from truepool.pools import auto
+from truepool.render.html import svg
 
 FULL_AUTO = {
     "test_auto.py",
@@ -38,3 +39,15 @@ def quick_auto(request, monkeypatch):
     if not names & FULL_AUTO and request.path.suffix == ".py":
         monkeypatch.setattr(auto, "CANDIDATES", FEW_CANDIDATES)
         monkeypatch.setattr(auto, "TWO_CLASSES", ())
+
+
+@pytest.fixture
+def empty_figures(monkeypatch):
+    """Pages with figures that have labels and nothing in them.
+
+    Drawing takes four fifths of the time of a page, so a claim about its words does
+    without.
+    """
+    monkeypatch.setattr(
+        svg, "_draw_svg", lambda figure, key: '<svg viewBox="0 0 100 100"/>'
+    )

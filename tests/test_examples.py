@@ -58,7 +58,7 @@ def test_the_stand_in_for_a_model_is_asked_like_one(tmp_path, monkeypatch, truep
     monkeypatch.chdir(tmp_path)
     Path("cases.csv").write_text("id,amount,label\n1,10,yes\n2,250,no\n3,3,no\n")
     with ThreadingHTTPServer(("127.0.0.1", 0), chat) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
+        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         monkeypatch.setenv(
             "OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1"

@@ -128,6 +128,7 @@ def test_errors_come_before_any_pool_unless_it_saves_more_than_recalibration(res
     assert result.advice.startswith("Before anything else, ") == bool(steps)
 
 
+@pytest.mark.usefixtures("empty_figures")
 def test_what_is_to_be_fixed_first_is_listed_first_everywhere(result):
     first = [(fix.code, *fix.who) for fix in first_fixes(result.recommendation)]
     if result.recommendation.outcome_in_doubt:

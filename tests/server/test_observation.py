@@ -167,7 +167,7 @@ class Collector(BaseHTTPRequestHandler):
 def test_a_trace_is_sent_to_the_collector_as_part_of_that_of_the_caller(local):
     server = HTTPServer(("127.0.0.1", 0), Collector)
     server.received = []
-    thread = Thread(target=server.serve_forever)
+    thread = Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:
         url = f"http://127.0.0.1:{server.server_port}/v1/traces"

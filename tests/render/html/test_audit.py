@@ -122,6 +122,7 @@ def test_every_link_leads_somewhere():
     assert set(LINKS.values()) - on_request <= set(ids)
 
 
+@pytest.mark.usefixtures("empty_figures")
 def test_a_finding_whose_figure_is_not_there_has_no_link():
     bare = audit(
         findings=(
@@ -218,6 +219,7 @@ def test_what_was_withheld_or_sampled_is_said():
     assert "SamplesShapley credit: 2,000 orders.Robustness: 500 cases." in text
 
 
+@pytest.mark.usefixtures("empty_figures")
 def test_no_alarm_is_said_too():
     quiet = replace(audit().drift, alarms=())
     assert "No alarm: no agent got significantly worse." in html(audit(drift=quiet))
@@ -240,6 +242,7 @@ def test_classes_and_their_costs_are_told():
     assert "the class of least expected cost is decided" in page.text["main"]
 
 
+@pytest.mark.usefixtures("empty_figures")
 def test_labels_of_diagrams_say_which_way():
     some = (
         calibration("a", 1.6),
@@ -270,6 +273,7 @@ def test_many_agents_fit_on_a_page():
     assert all(f"agent {i}" in page.text["tbody"] for i in range(60))
 
 
+@pytest.mark.usefixtures("empty_figures")
 def test_where_all_diagrams_fit_none_is_called_the_worst():
     agents = tuple(f"agent {i}" for i in range(22))
     text = Page(html(audit(agents))).text["main"]
@@ -288,6 +292,7 @@ def test_the_same_audit_makes_the_same_page():
     assert html(audit()) == PLAIN
 
 
+@pytest.mark.usefixtures("empty_figures")
 def test_costs_that_save_are_shown_as_they_are():
     one = replace(findings()[0], cost=estimate(-0.02), number=None)
     assert (
@@ -308,7 +313,8 @@ def test_costs_that_save_are_shown_as_they_are():
 )  # fmt: skip
 def test_real_audits_fit_on_the_page(panel):
     result = tp.audit(panel, costs=tp.Costs(fn=3), resamples=100)
-    page = Page(html(result))
+    text = html(result)
+    page = Page(text)
     assert len(page.all("article")) == len(result.groups)
     assert "nan" not in page.text["main"].lower()
     linked = [finding for finding in result.findings if finding.figure]
@@ -319,7 +325,7 @@ def test_real_audits_fit_on_the_page(panel):
         assert f": {why}." in untold
     worst = {"error": "error", "warning": "warning"}.get(result.worst())
     praised = "unsure" if result.withheld else "note"
-    assert f'class="verdict {worst or praised}"' in html(result)
+    assert f'class="verdict {worst or praised}"' in text
     drawn = any(one.reliability is not None for one in result.calibration)
     assert ("too few cases to draw it" in page.text["main"]) != drawn
 
@@ -361,6 +367,7 @@ def test_the_page_counts_the_case_of_an_alarm_from_1():
     assert "at case 412" not in html(audit(findings=()))
 
 
+@pytest.mark.usefixtures("empty_figures")
 def test_where_no_alarm_could_be_raised_none_is_ruled_out():
     quiet = replace(audit(), drift=replace(audit().drift, alarms=()))
     assert "No alarm: no agent" in html(quiet)
@@ -368,6 +375,7 @@ def test_where_no_alarm_could_be_raised_none_is_ruled_out():
     assert "No alarm: no agent" not in html(blind)
 
 
+@pytest.mark.usefixtures("empty_figures")
 def test_the_earlier_audit_is_named_above_the_list_of_changes():
     changes = Changes("march.csv", "2026-03-31", "no", None, (), (("biased", "ada"),))
     page = html(audit(changes=changes))
@@ -381,5 +389,6 @@ def test_always_deciding_is_called_by_the_labels():
     assert "always 1" not in page
 
 
+@pytest.mark.usefixtures("empty_figures")
 def test_the_share_of_positives_on_the_page_is_that_of_the_weights():
     assert "(1.2 % by weight)" in html(audit(weighted_share=0.012))
