@@ -25,7 +25,7 @@ def unseen_differences(
     >>> unseen_differences(stakes, np.array([1, 1, 0, 0])).round(2)
     array([ 0.71, -0.71,  7.07, -7.07])
     """
-    half = _sizes(stakes, outcomes, weights, units) / np.sqrt(2)
+    half = np.sqrt(_mean_squares(stakes, outcomes, weights, units) / 2)
     return np.stack([half, -half], axis=1).ravel()
 
 
@@ -83,22 +83,22 @@ def _unit_sizes(
 ) -> FloatArray:
     """Root mean square, by class that occurs, of what can change in a unit, (K',)."""
     if groups is None:
-        return _sizes(stakes, outcomes, weights, None)
+        return np.sqrt(_mean_squares(stakes, outcomes, weights))
     w = np.ones(len(stakes)) if weights is None else weights / weights.mean()
     names, group = np.unique(groups.astype(str), return_inverse=True)
     parts, part = np.unique(np.stack([outcomes, group]), axis=1, return_inverse=True)
     sums = np.bincount(part.ravel(), w * stakes).astype(np.float64)
-    return _sizes(sums * (len(names) / len(stakes)), parts[0], None, None)
+    return np.sqrt(_mean_squares(sums * (len(names) / len(stakes)), parts[0]))
 
 
-def _sizes(
+def _mean_squares(
     stakes: FloatArray,
     outcomes: IntArray,
-    weights: FloatArray | None,
-    units: int | None,
+    weights: FloatArray | None = None,
+    units: int | None = None,
 ) -> FloatArray:
-    """Root mean square, by class that occurs, of what a decision can change, (K',)."""
+    """Mean square, by class that occurs, of what a decision can change, (K',)."""
     w = np.ones(len(stakes)) if weights is None else weights / weights.mean()
     w = w * (1 if units is None else units / len(stakes))
     squares, cases = np.bincount(outcomes, np.square(w * stakes)), np.bincount(outcomes)
-    return np.asarray(np.sqrt(squares[cases > 0] / cases[cases > 0]))
+    return np.asarray(squares[cases > 0] / cases[cases > 0])
