@@ -127,11 +127,10 @@ def test_on_alternating_blocks_for_a_hundred_thousand_cases(name, settings):
     turn = np.floor(np.log2(np.arange(T) + 1)).astype(int) % 2
     outcomes = np.arange(T) % 2
     right, wrong = np.where(outcomes, 0.9, 0.1), np.where(outcomes, 0.2, 0.8)
-    first = np.where(turn, right, wrong)
-    panel = Panel(
-        np.stack([first, np.where(turn, wrong, right), np.full(T, 0.5)], axis=1),
-        outcomes,
-    )
+    first, second = np.where(turn, right, wrong), np.where(turn, wrong, right)
+    # Five agents, as in all long sequences here: a loop is compiled for each number.
+    constant = [np.full(T, report) for report in (0.4, 0.5, 0.6)]
+    panel = Panel(np.stack([first, second, *constant], axis=1), outcomes)
     assert_bound(replay(name, panel, path=False, **settings))
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from panels import panels, random_panel
 
+from truepool.core import kernels
 from truepool.core.errors import AgentError, MissingExtraError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -134,7 +135,8 @@ def test_recurring_drift_raises_an_alarm_each_time(detector):
 
 @pytest.mark.parametrize("loss", ["brier", "log", "spherical", "cost", "cost-brier"])
 @pytest.mark.parametrize("classes", [2, 3])
-def test_an_alarm_is_raised_when_river_raises_it(loss, classes):
+def test_an_alarm_is_raised_when_river_raises_it(loss, classes, monkeypatch):
+    monkeypatch.setattr(kernels, "online", None)  # ten loops would be compiled
     chosen = Loss(loss, Costs(fn=5, fp=1))
     panel = random_panel(4, cases=600, classes=classes, silent=0.2, skill=3.0)
     panel = Degradation("sudden", noise=3.0)(panel, "agent0")
