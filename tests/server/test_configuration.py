@@ -84,9 +84,10 @@ def test_a_saved_pool_must_be_about_the_same_agents_and_labels(tmp_path):
         content = saved(tmp_path / "two.pool", ("ada", "bob"))
         with pytest.raises(AgentError, match="it knows ada, bob, and the pool has ada"):
             local.create(FRAUD | {"saved_pool": content})
-        content = saved(tmp_path / "labels.pool", labels=("no", "yes"))
-        with pytest.raises(SettingError, match="it knows no, yes"):
-            local.create(FRAUD | {"saved_pool": content})
+        for labels, named in [(("no", "yes"), "'no', 'yes'"), ((0, 1), "0, 1")]:
+            content = saved(tmp_path / "labels.pool", labels=labels)
+            with pytest.raises(SettingError, match=f"it knows {named}, and the pool"):
+                local.create(FRAUD | {"saved_pool": content})
 
 
 def test_a_saved_pool_keeps_its_agents(tmp_path):

@@ -16,7 +16,7 @@ from truepool.core.arrays import FloatArray, from_classes, read_only
 from truepool.core.errors import AgentError, SettingError, TruepoolError
 from truepool.core.kernels import without
 from truepool.data.costs import Costs
-from truepool.data.labels import Labels
+from truepool.data.labels import Labels, format_labels
 from truepool.online import persistence
 from truepool.online.stream import Stream
 from truepool.pools import Pool
@@ -199,8 +199,8 @@ class SavedPoolRule(Rule):
         if self.pool.labels_.names != labels.names:
             raise SettingError(
                 "a saved pool must be about the labels of the pool; it knows "
-                f"{', '.join(self.pool.labels_.names)}, and the pool has "
-                f"{', '.join(labels.names)}"
+                f"{format_labels(self.pool.labels_.names)}, and the pool has "
+                f"{format_labels(labels.names)}"
             )
 
     def decide(self, case: str, reports: Mapping[str, Any]) -> FloatArray:
