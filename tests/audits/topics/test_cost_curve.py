@@ -1,3 +1,5 @@
+from functools import cache
+
 import numpy as np
 from faults import COSTS, sound
 from hypothesis import given
@@ -11,7 +13,11 @@ from truepool.data.panel import Panel
 from truepool.measures.losses import Loss
 
 PANEL = sound(cases=200)
-CURVE = audit(PANEL, costs=COSTS, resamples=20).curve
+
+
+@cache
+def curve():
+    return audit(PANEL, costs=COSTS, resamples=20).curve
 
 
 @given(st.integers(0, 500))
@@ -29,23 +35,23 @@ def test_errors_are_counted_as_decisions_are_made(seed):
 def test_the_curve_is_the_cost_of_the_pool_at_each_threshold():
     pooled = PANEL.reports.mean(axis=1)[:, None]
     for i in (0, 17, 50, 100):
-        line = float(CURVE.thresholds[i])
+        line = float(curve().thresholds[i])
         cost = Loss("cost", COSTS, line).evaluate(pooled, PANEL.outcomes).mean()
-        assert_allclose(CURVE.cost[i], cost)
+        assert_allclose(curve().cost[i], cost)
 
 
 def test_over_a_range_of_costs_each_decides_at_its_own_threshold():
     brier = ((PANEL.reports - PANEL.outcomes[:, None]) ** 2).mean(axis=0)
     best = PANEL.reports[:, [int(brier.argmin())]]
     for i in (0, 20, 40):
-        ratio = float(CURVE.ratios[i])
+        ratio = float(curve().ratios[i])
         costs = Costs(fn=ratio, fp=1)
         largest = max(ratio, 1.0)
         pairs = [
-            (CURVE.pool, PANEL.reports.mean(axis=1)[:, None]),
-            (CURVE.best, best),
-            (CURVE.always, np.ones((200, 1))),
-            (CURVE.never, np.zeros((200, 1))),
+            (curve().pool, PANEL.reports.mean(axis=1)[:, None]),
+            (curve().best, best),
+            (curve().always, np.ones((200, 1))),
+            (curve().never, np.zeros((200, 1))),
         ]
         for shown, reports in pairs:
             cost = Loss("cost", costs).evaluate(reports, PANEL.outcomes).mean()

@@ -1,3 +1,5 @@
+from functools import cache
+
 from faults import COSTS, sound
 from numpy.testing import assert_allclose
 
@@ -6,13 +8,17 @@ from truepool.measures.losses import Loss
 from truepool.stress.label_flip import LabelFlip
 
 PANEL = sound(cases=500)
-RESULT = audit(PANEL, costs=COSTS, resamples=50)
+
+
+@cache
+def audited():
+    return audit(PANEL, costs=COSTS, resamples=50)
 
 
 def test_the_best_agent_is_the_one_that_changes():
     brier = ((PANEL.reports - PANEL.outcomes[:, None]) ** 2).mean(axis=0)
-    assert {study.who for study in RESULT.robustness} == {f"agent{brier.argmin()}"}
-    assert [study.what for study in RESULT.robustness] == [
+    assert {study.who for study in audited().robustness} == {f"agent{brier.argmin()}"}
+    assert [study.what for study in audited().robustness] == [
         "stops reporting",
         "reports noise",
         "always reports near 0",
@@ -21,7 +27,7 @@ def test_the_best_agent_is_the_one_that_changes():
 
 
 def test_costs_are_those_of_the_stressed_panel():
-    study = RESULT.robustness[-1]
+    study = audited().robustness[-1]
     flipped = LabelFlip()(PANEL, study.who)
     loss = Loss("cost", COSTS)
     before, after = (
@@ -34,8 +40,8 @@ def test_costs_are_those_of_the_stressed_panel():
 
 
 def test_silence_costs_what_leave_one_out_credit_says():
-    study = RESULT.robustness[0]
-    own = next(one for one in RESULT.agent_summaries if one.agent == study.who)
+    study = audited().robustness[0]
+    own = next(one for one in audited().agent_summaries if one.agent == study.who)
     assert_allclose(study.rise.value, own.leave_one_out.value)
 
 
@@ -43,4 +49,4 @@ def test_a_learned_pool_keeps_the_weights_it_had():
     finding = audit(PANEL, costs=COSTS, resamples=50, pool="best-agent")
     worst = finding.robustness[-1]
     # All hangs on one agent: when it turns, the pool does.
-    assert worst.rise.value > RESULT.robustness[-1].rise.value
+    assert worst.rise.value > audited().robustness[-1].rise.value

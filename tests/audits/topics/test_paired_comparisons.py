@@ -13,30 +13,36 @@ from truepool.data.panel import Panel
 from truepool.measures.inference import diebold_mariano, with_unseen
 
 QUICK = {"costs": COSTS, "resamples": 50}
-RESULT = audit(sound(cases=600), **QUICK)
 
 
-@pytest.mark.parametrize("other", RESULT.significance, ids=lambda other: other.pool)
-def test_leads_are_those_of_the_comparison_by_every_test(other):
-    by_case = RESULT.comparison.by_case
-    saved = by_case["mean"] - by_case[other.pool]
-    assert_allclose(other.saved.value, saved.mean())
-    assert other.saved.low <= other.saved.value <= other.saved.high
-    both = with_unseen(saved[:, None], RESULT.comparison.unseen)[:, 0]
-    assert_allclose(other.paired_t, stats.ttest_1samp(both, 0).pvalue)
-    ranked = stats.wilcoxon(saved, method="asymptotic")
-    assert_allclose(other.signed_rank, ranked.pvalue, rtol=1e-6)
-    assert other.diebold_mariano is None
+@pytest.fixture(scope="module")
+def result():
+    return audit(sound(cases=600), **QUICK)
 
 
-def test_chances_are_adjusted_for_every_pool_tried():
-    raw = np.array([other.paired_t for other in RESULT.significance])
-    assert len(raw) == len(RESULT.comparison.rows) - 1
-    shared = [other.bonferroni for other in RESULT.significance]
+def test_leads_are_those_of_the_comparison_by_every_test(result):
+    by_case = result.comparison.by_case
+    assert "auto" in [other.pool for other in result.significance]
+    for other in result.significance:
+        saved = by_case["mean"] - by_case[other.pool]
+        assert_allclose(other.saved.value, saved.mean(), err_msg=other.pool)
+        assert other.saved.low <= other.saved.value <= other.saved.high
+        both = with_unseen(saved[:, None], result.comparison.unseen)[:, 0]
+        expected = stats.ttest_1samp(both, 0).pvalue
+        assert_allclose(other.paired_t, expected, err_msg=other.pool)
+        ranked = stats.wilcoxon(saved, method="asymptotic").pvalue
+        assert_allclose(other.signed_rank, ranked, rtol=1e-6, err_msg=other.pool)
+        assert other.diebold_mariano is None
+
+
+def test_chances_are_adjusted_for_every_pool_tried(result):
+    raw = np.array([other.paired_t for other in result.significance])
+    assert len(raw) == len(result.comparison.rows) - 1
+    shared = [other.bonferroni for other in result.significance]
     assert_allclose(shared, np.minimum(1, raw * len(raw)))
     holm = stats.false_discovery_control  # no Holm in scipy: bounds on both sides
     least = holm(raw, method="bh")
-    adjusted = np.array([other.holm for other in RESULT.significance])
+    adjusted = np.array([other.holm for other in result.significance])
     assert np.all(adjusted >= least - 1e-12)
     assert np.all(adjusted <= np.array(shared) + 1e-12)
 
@@ -58,8 +64,8 @@ def test_streams_are_tested_in_the_order_of_time_however_the_table_lies():
             assert_allclose(other.diebold_mariano, vote[other.pool])
 
 
-def test_they_reach_the_json_form():
-    plain = json.loads(json.dumps(RESULT.to_dict(), allow_nan=False))
+def test_they_reach_the_json_form(result):
+    plain = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert set(plain["significance"][0]) == {
         "pool", "saved", "paired_t", "holm", "bonferroni", "signed_rank",
         "diebold_mariano",

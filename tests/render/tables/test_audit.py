@@ -1,6 +1,7 @@
 import io
 import re
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from faults import COSTS, flipped, sound, timed
@@ -16,7 +17,11 @@ from truepool.render.tables.audit import markdown, scope, show
 from truepool.render.verdict import sentence
 
 QUICK = {"costs": COSTS, "resamples": 50}
-RESULT = audit(flipped(cases=500), **QUICK)
+
+
+@cache
+def audited():
+    return audit(flipped(cases=500), **QUICK)
 
 
 def shown(result, width=120):
@@ -26,13 +31,15 @@ def shown(result, width=120):
 
 
 def test_the_terminal_shows_every_finding_with_what_to_do():
-    text = " ".join(shown(RESULT).split())
-    for finding in RESULT.findings:
+    text = " ".join(shown(audited()).split())
+    for finding in audited().findings:
         assert " ".join(finding.sentence.split()) in text
         assert (f"Do: {finding.advice}" in text) == (not finding.cause)
     assert "1. ERROR agent1 is reversed" in text
-    numbered = " ".join(f"{n}. {step}" for n, step in enumerate(steps(RESULT), start=1))
-    assert text.startswith(f"{RESULT.verdict} What to do: {numbered}")
+    numbered = " ".join(
+        f"{n}. {step}" for n, step in enumerate(steps(audited()), start=1)
+    )
+    assert text.startswith(f"{audited().verdict} What to do: {numbered}")
     assert re.search(
         r"AUC: 0\.2\d+ \[\.\d+, \.\d+\]; savings per case if fixed \(in "
         r"false alarms\): \+0\.\d+ \[",
@@ -42,7 +49,7 @@ def test_the_terminal_shows_every_finding_with_what_to_do():
 
 @pytest.mark.parametrize("width", [72, 80, 120])
 def test_terminals_of_any_width_are_enough(width):
-    page = shown(RESULT, width)
+    page = shown(audited(), width)
     assert ("A wider terminal shows more" in page) == (width < 120)
     for line in page.splitlines():
         assert len(line) <= width
@@ -51,7 +58,7 @@ def test_terminals_of_any_width_are_enough(width):
 
 
 def test_findings_are_blocks_to_the_right_of_their_places():
-    page = shown(RESULT, 80)
+    page = shown(audited(), 80)
     listed = page[page.index(" 1. ERROR") : page.index("\n\n", page.index(" 1. ERROR"))]
     for line in listed.splitlines():
         assert re.match(r" ?\d+\. (ERROR|WARNING|note) |    (  )?\S", line)
@@ -85,14 +92,14 @@ def test_names_neither_end_cells_nor_become_tags_in_markdown(renamed):
 
 
 def test_markdown_says_the_same():
-    page = markdown(RESULT)
-    assert page == RESULT.to_markdown()
-    assert page.startswith(f"# {sentence(RESULT)}\n")
+    page = markdown(audited())
+    assert page == audited().to_markdown()
+    assert page.startswith(f"# {sentence(audited())}\n")
     assert "1. **ERROR** agent1 is reversed" in page
     assert "| agent0 |" in page
     assert "| agent3 reports the opposite |" in page
     assert page.count("\n## ") == 1
-    assert page.index(RESULT.advice.split("`")[0][:40]) < page.index("## Findings")
+    assert page.index(audited().advice.split("`")[0][:40]) < page.index("## Findings")
 
 
 def test_what_was_withheld_and_sampled_is_said(monkeypatch):
@@ -124,14 +131,15 @@ def test_the_page_says_which_pool_cases_and_costs_it_is_about(silent):
 
 def test_whether_other_pools_are_cheaper_is_shown_with_the_p_values_that_matter():
     """The adjusted one is the recommendation's; the other tests are in JSON."""
-    assert "| pool | saves per case | adjusted p | p |\n" in markdown(RESULT)
+    assert "| pool | saves per case | adjusted p | p |\n" in markdown(audited())
 
 
 def test_what_to_use_is_said_once_and_the_rule_of_thumb_of_the_paper_is_in_json():
-    plan = RESULT.to_dict()["recommendation"]
-    assert (plan["usual"], plan["regime"] != "") == (RESULT.recommendation.usual, True)
-    assert plan["regime"] not in markdown(RESULT)
-    assert "the paper" not in markdown(RESULT)
+    result = audited()
+    plan = result.to_dict()["recommendation"]
+    assert (plan["usual"], plan["regime"] != "") == (result.recommendation.usual, True)
+    assert plan["regime"] not in markdown(result)
+    assert "the paper" not in markdown(result)
 
 
 def test_where_nothing_was_found_markdown_says_so():
@@ -140,15 +148,15 @@ def test_where_nothing_was_found_markdown_says_so():
 
 
 def test_the_share_of_positives_is_that_of_the_weights_where_there_are_any():
-    share = RESULT.positives / RESULT.cases
-    assert f"{percent(share)} of them positive;" in scope(RESULT)
-    text = scope(replace(RESULT, weighted_share=0.012))
+    share = audited().positives / audited().cases
+    assert f"{percent(share)} of them positive;" in scope(audited())
+    text = scope(replace(audited(), weighted_share=0.012))
     assert f"1.2 % of them positive by weight ({percent(share)} of the rows)" in text
 
 
 def test_gains_by_misreporting_have_a_column_where_they_are_known():
-    assert "| gain by misreporting" in markdown(RESULT)
-    unknown = tuple(replace(one, gain=None) for one in RESULT.agent_summaries)
+    assert "| gain by misreporting" in markdown(audited())
+    unknown = tuple(replace(one, gain=None) for one in audited().agent_summaries)
     assert "| gain by misreporting" not in markdown(
-        replace(RESULT, agent_summaries=unknown)
+        replace(audited(), agent_summaries=unknown)
     )
