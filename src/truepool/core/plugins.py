@@ -118,6 +118,18 @@ def distribution(entry: EntryPoint) -> str:
     return entry.dist.name if entry.dist is not None else "unknown"
 
 
+def origin(thing: type, group: str) -> str:
+    """Return the words that name the distribution of a class, '' if it has none.
+
+    >>> origin(int, "truepool.pools")
+    ''
+    """
+    for entry in entry_points(group=group, name=str(vars(thing).get("name"))):
+        if entry.load() is thing:
+            return f" of the distribution {distribution(entry)!r}"
+    return ""
+
+
 def _name(entry: EntryPoint) -> str:
     owner = distribution(entry)
     return f"the plug-in {entry.name!r} ({entry.value}) of the distribution {owner!r}"
