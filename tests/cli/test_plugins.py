@@ -245,6 +245,50 @@ FAILING_LEARNER = LEARNER.replace("return state.after", "raise StopIteration").r
 )
 
 
+SILENT_LEARNER = LEARNER.replace("return state.after", "state.after").replace(
+    '"ramp"', '"failing"'
+)
+TOO_HIGH = FAILING.replace('{}["seed"]', "pass").replace(
+    "return values[:, 0]", "return values[:, 0] * 0 + 1.3"
+)
+
+
+@pytest.fixture
+def faulty(monkeypatch, tmp_path, truepool):
+    """Run the command where one faulty plug-in is installed; return its error."""
+
+    def run(kind, source, *words, value):
+        offers = {f"truepool.{kind}": {"failing": value}}
+        install(tmp_path, "faulty", {"failing.py": source}, offers)
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.delitem(sys.modules, "failing", raising=False)
+        registry.every.cache_clear()
+        code, out, err = truepool(*words)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        return err
+
+    yield run
+    monkeypatch.undo()
+    registry.every.cache_clear()
+
+
+def test_a_learner_that_forgets_to_return_is_named_with_its_distribution(faulty):
+    words = ("replay", "--learner", "failing")
+    err = faulty("learners", SILENT_LEARNER, *words, value="failing:Ramp")
+    assert err == (
+        "error: an update must return the state after the case; update() of learner "
+        "'failing' of the distribution 'faulty' returned None. End it with return "
+        "state.after(weights, memory).\n"
+    )
+
+
+def test_a_pool_that_leaves_the_unit_interval_is_named_with_its_distribution(faulty):
+    words = ("compare", "--pool", "failing")
+    err = faulty("pools", TOO_HIGH, *words, value="failing:Failing")
+    assert "must lie in [0, 1]; combine() of pool 'failing' of the dis" in err
+    assert "distribution 'faulty' returned 1.3 in case 1 of " in err
+
+
 @pytest.mark.parametrize(
     ("kind", "source", "words", "where"),
     [
@@ -253,21 +297,9 @@ FAILING_LEARNER = LEARNER.replace("return state.after", "raise StopIteration").r
         ("learners", FAILING_LEARNER, "replay --learner", "update: StopIteration: ["),
     ],
 )
-def test_what_fails_is_named_in_one_sentence(
-    kind, source, words, where, monkeypatch, tmp_path, truepool
-):
+def test_what_fails_is_named_in_one_sentence(kind, source, words, where, faulty):
     value = f"failing:{'Failing' if kind == 'pools' else 'Ramp'}"
-    offers = {f"truepool.{kind}": {"failing": value}}
-    site = install(tmp_path, "faulty", {"failing.py": source}, offers)
-    monkeypatch.syspath_prepend(site)
-    monkeypatch.delitem(sys.modules, "failing", raising=False)
-    registry.every.cache_clear()
-    try:
-        code, out, err = truepool(*words.split(), "failing")
-    finally:
-        monkeypatch.undo()
-        registry.every.cache_clear()
-    assert (code, out, err.count("\n")) == (2, "", 1)
+    err = faulty(kind, source, *words.split(), "failing", value=value)
     start = (
         f"error: the plug-in 'failing' ({value}) of the distribution 'faulty' failed"
     )
