@@ -475,3 +475,42 @@ def test_the_help_warns_of_a_mistyped_group(monkeypatch, tmp_path, truepool):
     assert (
         "'truepool.polls', which nothing reads (did you mean 'truepool.pools'?)" in text
     )
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["compare --pool sharp", "replay --learner sharp", "game --payment sharp"],
+)
+def test_an_unknown_name_in_a_mistyped_group_is_pointed_out(
+    words, monkeypatch, tmp_path, truepool
+):
+    offers = {"truepool.polls": {"sharp": "sharp:Sharp", "blunt": "sharp:Blunt"}}
+    monkeypatch.syspath_prepend(install(tmp_path, "sharpener", {}, offers))
+    code, out, err = truepool(*words.split())
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.endswith(
+        ". The distribution 'sharpener' offers 'sharp' in the entry-point group "
+        "'truepool.polls', which nothing reads (did you mean 'truepool.pools'?)\n"
+    )
+    assert "sharpener" not in truepool("compare", "--pool", "shrap")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (
+            "compare --pool trimmed(alpha=0.3)",
+            "truepool.pools.make('trimmed', alpha=0.3)",
+        ),
+        (
+            "replay --learner hedge(rate=3)",
+            "truepool.learners.make('hedge', rate=3); the coordinator takes them as "
+            "`settings`",
+        ),
+        ("compare --pool mean()", "truepool.pools.make('mean')"),
+    ],
+)
+def test_a_name_with_settings_is_told_where_settings_go(words, hint, truepool):
+    code, out, err = truepool(*words.split())
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.endswith(f". Settings are given in Python: {hint}\n")

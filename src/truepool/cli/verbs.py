@@ -132,8 +132,7 @@ class Verbs(TyperGroup):
         hidden = [
             str(error) for name, error in refused.items() if name in self.commands
         ]
-        groups = [*registry.FOLDERS.values(), plugins.CHECKS, plugins.VERBS]
-        for sentence in (*hidden, *plugins.unknown_groups(groups)):
+        for sentence in (*hidden, *plugins.unknown_groups(registry.GROUPS)):
             formatter.write_paragraph()
             formatter.write_text(f"Warning: {sentence}")
 

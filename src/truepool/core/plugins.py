@@ -54,10 +54,11 @@ def offers(
     return accepted, refused
 
 
-def unknown_groups(known: Collection[str]) -> list[str]:
+def unknown_groups(known: Collection[str], name: str | None = None) -> list[str]:
     """Return a sentence about every group of truepool that is not a known one.
 
-    A group with a typing error would otherwise be ignored in silence.
+    A group with a typing error would otherwise be ignored in silence. With a ``name``,
+    only entry points of that name count.
     """
     return [
         f"the distribution {distribution(entry)!r} offers {entry.name!r} in the "
@@ -65,6 +66,7 @@ def unknown_groups(known: Collection[str]) -> list[str]:
         for group in sorted(entry_points().groups)
         if group.startswith("truepool.") and group not in known
         for entry in entry_points(group=group)
+        if name in (None, entry.name)
     ]
 
 
