@@ -10,10 +10,13 @@ unexport PYTHONDONTWRITEBYTECODE
 # Data sets are never committed; the tests that need them look here and say so when they skip.
 export TRUEPOOL_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo test smoke docs notebooks reference coverage test-peers test-slow check bench faults fuzz protocol race constraints
+.PHONY: demo develop test smoke docs notebooks reference coverage test-peers test-slow check bench faults fuzz protocol race constraints
 
 demo: $(VENV)/.core
 	$(VENV)/bin/truepool demo
+
+# What scripts/check and scripts/test need, without running them.
+develop: $(VENV)/.ok
 
 test: $(VENV)/.ok
 	scripts/check

@@ -13,6 +13,9 @@ class Cautious(FixedPool):
     """The largest report: nobody's alarm is ignored."""
 
     name: ClassVar[str] = "cautious"
+    exemptions: ClassVar = {
+        "label swap": "the largest report of an outcome is the smallest of its opposite"
+    }
 
     def combine(self, values):
         """Return the largest report of each case, (T, N, C) to (T, C)."""

@@ -33,11 +33,23 @@ def test_the_classifiers_name_every_python_that_is_tested():
     assert set(jobs) == {"lint", "test", "docs", "build"}
 
 
+TARGETS = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.M)
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "CONTRIBUTING.md", "docs/extending.md", "docs/install.md"]
+)
+def test_every_target_of_make_that_a_page_names_exists(page):
+    text = (ROOT / page).read_text()
+    named = set(re.findall(r"(?:^|`)make ([a-z][\w-]*)", text, re.MULTILINE))
+    assert named
+    assert named <= set(TARGETS)
+
+
 def test_every_target_of_make_that_a_workflow_runs_exists():
-    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.M)
     for path in WORKFLOWS.glob("*.yml"):
         for words in re.findall(r"run: make (.*)", path.read_text()):
-            assert set(words.split()) <= set(targets)
+            assert set(words.split()) <= set(TARGETS)
 
 
 def test_a_release_is_published_by_tag_without_a_password():

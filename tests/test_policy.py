@@ -271,6 +271,7 @@ POLICY = {
         "SMALLEST_WEIGHT": 0.01,
         "STEPS": 1000,
     },
+    "pools.contract": {"ROUNDING": 1e-09},
     "pools.certainty": {"LARGEST_CLIP": 0.02, "RARE_SHARE": 0.1},
     "pools.logistic": {
         "NEWTON_PARAMETERS": 200,

@@ -245,34 +245,134 @@ FAILING_LEARNER = LEARNER.replace("return state.after", "raise StopIteration").r
 )
 
 
+SILENT_LEARNER = LEARNER.replace("return state.after", "state.after").replace(
+    '"ramp"', '"failing"'
+)
+TOO_HIGH = FAILING.replace('{}["seed"]', "pass").replace(
+    "return values[:, 0]", "return values[:, 0] * 0 + 1.3"
+)
+
+
+NO_MEMORY = SILENT_LEARNER.replace(
+    "        @property",
+    """        def memory(self, agents):
+            {}["seed"]
+
+        @property""",
+)
+FAILING_VERB = '''
+    import typer
+
+
+    class Trouble(Exception):
+        pass
+
+
+    def trip(code: int = 0) -> None:
+        """Fall, or leave with a code."""
+        if code:
+            raise typer.Exit(code)
+        raise Trouble("no\\n luck")
+
+
+    tools = typer.Typer(help="One tool.", rich_markup_mode=None)
+    tools.command()(trip)
+
+
+    @tools.callback()
+    def before() -> None:
+        """Nothing."""
+'''
+
+
+@pytest.fixture
+def faulty(monkeypatch, tmp_path, truepool):
+    """Run the command where one faulty plug-in is installed; return its error."""
+
+    def run(kind, source, *words, value):
+        offers = {f"truepool.{kind}": {"failing": value}}
+        install(tmp_path, "faulty", {"failing.py": source}, offers)
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.delitem(sys.modules, "failing", raising=False)
+        registry.every.cache_clear()
+        code, out, err = truepool(*words)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        return err
+
+    yield run
+    monkeypatch.undo()
+    registry.every.cache_clear()
+
+
+def test_a_learner_that_forgets_to_return_is_named_with_its_distribution(faulty):
+    words = ("replay", "--learner", "failing")
+    err = faulty("learners", SILENT_LEARNER, *words, value="failing:Ramp")
+    assert err == (
+        "error: an update must return the state after the case; update() of learner "
+        "'failing' of the distribution 'faulty' returned None. End it with return "
+        "state.after(weights, memory).\n"
+    )
+
+
+def test_a_pool_that_leaves_the_unit_interval_is_named_with_its_distribution(faulty):
+    words = ("compare", "--pool", "failing")
+    err = faulty("pools", TOO_HIGH, *words, value="failing:Failing")
+    assert "must lie in [0, 1]; combine() of pool 'failing' of the dis" in err
+    assert "distribution 'faulty' returned 1.3 in case 1 of " in err
+
+
 @pytest.mark.parametrize(
-    ("kind", "source", "words", "where"),
+    ("kind", "source", "words", "fault", "where"),
     [
-        ("pools", FAILING, "compare --pool", "_learn: KeyError: 'seed'"),
-        ("pools", OWN_ERROR, "compare --pool", "_learn: Trouble: no luck"),
-        ("learners", FAILING_LEARNER, "replay --learner", "update: StopIteration: ["),
+        ("pools", FAILING, "compare --pool", "{}", "_learn: KeyError: 'seed'"),
+        ("pools", OWN_ERROR, "compare --pool", "raise", "_learn: Trouble: no luck"),
+        ("learners", FAILING_LEARNER, "replay --learner", "raise", "update: StopIter"),
+        ("learners", NO_MEMORY, "replay --learner", "{}", "memory: KeyError: 'seed'"),
     ],
 )
-def test_what_fails_is_named_in_one_sentence(
-    kind, source, words, where, monkeypatch, tmp_path, truepool
+def test_what_fails_is_named_with_its_line_in_one_sentence(
+    kind, source, words, fault, where, faulty
 ):
     value = f"failing:{'Failing' if kind == 'pools' else 'Ramp'}"
-    offers = {f"truepool.{kind}": {"failing": value}}
-    site = install(tmp_path, "faulty", {"failing.py": source}, offers)
-    monkeypatch.syspath_prepend(site)
-    monkeypatch.delitem(sys.modules, "failing", raising=False)
-    registry.every.cache_clear()
-    try:
-        code, out, err = truepool(*words.split(), "failing")
-    finally:
-        monkeypatch.undo()
-        registry.every.cache_clear()
-    assert (code, out, err.count("\n")) == (2, "", 1)
+    err = faulty(kind, source, *words.split(), "failing", value=value)
     start = (
         f"error: the plug-in 'failing' ({value}) of the distribution 'faulty' failed"
     )
     assert err.startswith(f"{start} in {where}")
-    assert err.endswith(". Upgrade or uninstall 'faulty'.\n")
+    line = 1 + next(
+        n
+        for n, text in enumerate(source.splitlines())
+        if text.strip().startswith(fault)
+    )
+    assert err.endswith(
+        f" (failing.py, line {line}). Upgrade or uninstall 'faulty'; "
+        "TRUEPOOL_TRACEBACK=1 shows the traceback.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("verb", "words"), [("trip", ["failing"]), ("tools", ["failing", "trip"])]
+)
+def test_a_command_that_fails_is_named_in_one_sentence(verb, words, faulty, truepool):
+    err = faulty("verbs", FAILING_VERB, *words, value=f"failing:{verb}")
+    assert err == (
+        f"error: the plug-in 'failing' (failing:{verb}) of the distribution 'faulty' "
+        "failed: Trouble: no luck (failing.py, line 13). Upgrade or uninstall "
+        "'faulty'; TRUEPOOL_TRACEBACK=1 shows the traceback.\n"
+    )
+    assert truepool(*words, "--code", "3") == (3, "", "")
+    assert "no such option: --cod" in truepool(*words, "--coda", "3")[2]
+
+
+def test_the_author_of_a_plug_in_can_see_the_traceback(faulty, truepool, monkeypatch):
+    faulty("verbs", FAILING_VERB, "failing", value="failing:trip")
+    monkeypatch.setenv("TRUEPOOL_TRACEBACK", "1")
+    code, out, err = truepool("failing")
+    assert (code, out) == (2, "")
+    first, *_, last = err.splitlines()
+    assert first == "Traceback (most recent call last):"
+    assert 'failing.py", line 13, in trip' in err
+    assert last.startswith("error: the plug-in 'failing'")
 
 
 def test_a_learner_is_replayed_by_its_own_update(toolbox):
@@ -318,7 +418,7 @@ def test_a_broken_verb_stops_nobody_else(monkeypatch, tmp_path, truepool):
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "plug-in 'snap' (broken_verb:snap) of the distribution 'snap-tools'" in err
     assert "No module named 'nothing_of_that_name'" in err
-    assert "Reinstall or uninstall 'snap-tools'." in err
+    assert " (broken_verb.py, line 1). Reinstall or uninstall 'snap-tools'; " in err
     assert truepool("--help")[0] == 0
     assert truepool("data", "list")[0] == 0
 
@@ -352,7 +452,7 @@ def test_two_verbs_of_one_name_are_both_refused(monkeypatch, tmp_path, truepool)
     [
         ("class verb: ...", "must be a function or a typer.Typer; got the class 'verb'"),
         ("def verb(x: int | str): ...", "cannot be a command: AssertionError: Typer"),
-        ("raise ValueError('one\\ntwo')", "cannot be loaded: ValueError: one two. Re"),
+        ("raise ValueError('one\\ntwo')", "cannot be loaded: ValueError: one two (verb_"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_a_verb_is_refused_in_one_line(
@@ -375,3 +475,42 @@ def test_the_help_warns_of_a_mistyped_group(monkeypatch, tmp_path, truepool):
     assert (
         "'truepool.polls', which nothing reads (did you mean 'truepool.pools'?)" in text
     )
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["compare --pool sharp", "replay --learner sharp", "game --payment sharp"],
+)
+def test_an_unknown_name_in_a_mistyped_group_is_pointed_out(
+    words, monkeypatch, tmp_path, truepool
+):
+    offers = {"truepool.polls": {"sharp": "sharp:Sharp", "blunt": "sharp:Blunt"}}
+    monkeypatch.syspath_prepend(install(tmp_path, "sharpener", {}, offers))
+    code, out, err = truepool(*words.split())
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.endswith(
+        ". The distribution 'sharpener' offers 'sharp' in the entry-point group "
+        "'truepool.polls', which nothing reads (did you mean 'truepool.pools'?)\n"
+    )
+    assert "sharpener" not in truepool("compare", "--pool", "shrap")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (
+            "compare --pool trimmed(alpha=0.3)",
+            "truepool.pools.make('trimmed', alpha=0.3)",
+        ),
+        (
+            "replay --learner hedge(rate=3)",
+            "truepool.learners.make('hedge', rate=3); the coordinator takes them as "
+            "`settings`",
+        ),
+        ("compare --pool mean()", "truepool.pools.make('mean')"),
+    ],
+)
+def test_a_name_with_settings_is_told_where_settings_go(words, hint, truepool):
+    code, out, err = truepool(*words.split())
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.endswith(f". Settings are given in Python: {hint}\n")

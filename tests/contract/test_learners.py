@@ -7,6 +7,7 @@ from functools import partial
 from itertools import product
 
 import numpy as np
+import promises
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -22,13 +23,12 @@ from truepool.measures.losses import NAMES, Loss
 from truepool.online import decide, feedback, loop, settle
 
 EVERY = list(learners.every())
-PROMISES = {"asleep", "joining"}
 each = pytest.mark.parametrize("name", EVERY)
 
 
-def promising(promise):
-    names = [n for n, cls in learners.every().items() if promise not in cls.exemptions]
-    return pytest.mark.parametrize("name", names)
+def owing(promise):
+    """Every learner that makes this promise."""
+    return promises.owing(learners.every(), promise)
 
 
 def assert_same_memory(state, other):
@@ -40,7 +40,7 @@ def assert_same_memory(state, other):
 @each
 def test_an_exemption_is_for_a_known_promise_and_gives_a_reason(name):
     exemptions = learners.every()[name].exemptions
-    assert set(exemptions) <= PROMISES
+    assert set(exemptions) <= promises.LEARNERS
     assert all(len(reason) > 20 for reason in exemptions.values())
 
 
@@ -273,7 +273,7 @@ def test_without_the_path_nothing_else_changes(name):
     assert_array_equal(without.state.weights, with_path.state.weights)
 
 
-@promising("asleep")
+@owing("asleep")
 @given(seed=st.integers(0, 50))
 @settings(max_examples=10)
 def test_an_agent_without_a_report_keeps_its_weight(name, seed):
@@ -290,7 +290,7 @@ def test_an_agent_without_a_report_keeps_its_weight(name, seed):
     assert_allclose(after.weights[2], state.weights[2], rtol=1e-12)
 
 
-@promising("joining")
+@owing("joining")
 def test_a_new_agent_starts_at_its_prior_weight(name):
     learner = learners.make(name)
     state = replay(learner, random_panel(1, cases=40)).state

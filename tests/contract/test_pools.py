@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import promises
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -36,7 +37,6 @@ from truepool.pools.neural import NeuralPool
 
 EVERY = list(pools.every())
 NEURAL = {name for name, cls in pools.every().items() if issubclass(cls, NeuralPool)}
-PROMISES = {"unanimity", "permutation", "duplicate", "label swap"}
 COSTS = Costs(fn=3, fp=1)
 LEARNED = {"classes": st.sampled_from([2, 3]), "seed": st.integers(0, 20)}
 
@@ -45,8 +45,7 @@ each = pytest.mark.parametrize("name", EVERY)
 
 def owing(promise):
     """Every pool that makes this promise."""
-    names = [n for n, cls in pools.every().items() if promise not in cls.exemptions]
-    return pytest.mark.parametrize("name", names)
+    return promises.owing(pools.every(), promise)
 
 
 def fitted(name, panel, **options):
@@ -57,7 +56,7 @@ def fitted(name, panel, **options):
 @each
 def test_an_exemption_is_for_a_known_promise_and_gives_a_reason(name):
     exemptions = pools.every()[name].exemptions
-    assert set(exemptions) <= PROMISES
+    assert set(exemptions) <= promises.POOLS
     assert all(len(reason) > 20 for reason in exemptions.values())
 
 

@@ -160,9 +160,27 @@ class Forgetful(Inverse):
         return state
 
 
+class Silent(Inverse):
+    def update(self, state, feedback):
+        state.after(np.ones(len(state.agents)), state.memory)
+
+
+class WeightsAlone(Inverse):
+    def update(self, state, feedback):
+        return np.ones(len(state.agents))
+
+
+class Listed(Inverse):
+    def update(self, state, feedback):
+        return state.after([1.0] * len(state.agents), state.memory)
+
+
 @pytest.mark.parametrize(
     ("learner", "match"),
     [
+        (Silent(), "must return the state after the case; .* 'inverse' returned None."),
+        (WeightsAlone(), r"returned array\(.*End it with return state.after\("),
+        (Listed(), r"one per agent; .* returned \[1.0, 1.0\]"),
         (Broken(), "one per agent; update.. of learner 'inverse' returned array"),
         (Forgetful(), "must count one more case; .* Return state.after"),
     ],

@@ -91,6 +91,28 @@ def test_combine_returns_one_row_per_case(function):
         pool.predict_proba_one(dict(zip(pool.agents_, [0.2, 0.4], strict=True)))
 
 
+@pytest.mark.parametrize("value", [1.3, -0.2, 1 + 2e-9, -2e-9, np.nan], ids=str)
+def test_pooled_values_beyond_rounding_are_refused(value):
+    pool = Shaped(lambda values: np.where(values[:, 0] > 0.5, value, 0.5))
+    pool.fit(REPORTS, OUTCOMES)
+    match = r"must lie in \[0, 1\]; combine\(\) of pool 'shaped' returned"
+    with pytest.raises(PoolError, match=f"{match} {value} in case 1 of 3"):
+        pool.predict_proba(REPORTS)
+    with pytest.raises(PoolError, match=f"{match} {value} in case 2 of 2"):
+        pool.predict(REPORTS[1:])
+    with pytest.raises(PoolError, match=f"{match} {value} in case 1 of 1"):
+        pool.predict_proba_one(dict(zip(pool.agents_, [0.9, 0.4], strict=True)))
+
+
+@pytest.mark.parametrize(("value", "expected"), [(1 + 1e-10, 1.0), (-1e-10, 0.0)])
+def test_rounding_is_clipped(value, expected):
+    pool = Shaped(lambda values: np.full((len(values), 1), value))
+    pool.fit(REPORTS, OUTCOMES)
+    assert (pool.predict_proba(REPORTS)[:, 1] == expected).all()
+    one = pool.predict_proba_one(dict(zip(pool.agents_, [0.9, 0.4], strict=True)))
+    assert one[1] == expected
+
+
 @pytest.mark.parametrize("pool", [Sharp(), Forgetful()], ids=["takes", "stores"])
 @pytest.mark.parametrize(
     "use",
@@ -117,6 +139,6 @@ def test_a_pool_that_answers_nonsense_is_not_saved(tmp_path, monkeypatch):
     )
     pool = Shaped(None).fit(REPORTS, OUTCOMES)
     pool.combine = lambda values: np.full((len(values), 1), np.inf - np.inf)
-    with pytest.raises(PoolError, match="must be probabilities; .* returned nan"):
+    with pytest.raises(PoolError, match="must lie in .* returned nan"):
         pool.save(tmp_path / "p.pool")
     assert not list(tmp_path.iterdir())

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from printed_cells import cell, printed_gap
-from published_run import gap, ours, repeats, value
+from published_run import gap, ours, published, repeats, value
 
+from truepool_paper.claims import every
 from truepool_paper.experiments.misreports import POOLS
 
 BASELINES = (
@@ -247,6 +248,22 @@ def test_claim_083_which_average_is_better_calibrated_depends_on_the_data():
     for data, sign in (("NSL-KDD", -1), ("UNSW-NB15", -1), ("Credit Card", 1)):
         mean, error = gap("tab:ece_binary", ("Log-Odds", data), ("Mean", data))
         assert sign * mean > T_9 * error
+
+
+def test_claim_039_the_five_agents_of_the_table_stay_within_the_bound():
+    rates = [
+        c for (key, c) in published()["tab:regret"].cells if key == ("R_T", 10_000)
+    ]
+    found = [value("tab:regret", ("R_T", 10_000), rate) for rate in rates]
+    five, two = (2 * np.sqrt(10_000 * np.log(n)) for n in (5, 2))
+    assert max(found) < five
+    reason = every()[38].reason
+    assert (
+        f"({min(found):.0f} to {max(found):.0f} at T = 10,000, bound {five:.0f})"
+        in reason
+    )
+    assert f"the bound for two agents is {two:.0f}" in reason
+    assert f"the bound for two agents is {two:.0f}" in every()[8].reason
 
 
 def test_claim_085_regret_over_the_root_grows_from_each_horizon_to_the_next():

@@ -11,6 +11,7 @@ from functools import cached_property
 from importlib.metadata import EntryPoint, version
 from inspect import isfunction
 from itertools import pairwise
+from traceback import print_exc
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -46,6 +47,8 @@ from truepool.core.formatting import printable
 
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 """What typer raises for a command line that it does not understand."""
+SHOWN = (TruepoolError, OSError, USAGE_ERROR, typer.Exit, typer.Abort)
+"""What `run` shows in words of its own."""
 ELSEWHERE = {
     "reproduce": (
         "truepool-paper",
@@ -129,8 +132,7 @@ class Verbs(TyperGroup):
         hidden = [
             str(error) for name, error in refused.items() if name in self.commands
         ]
-        groups = [*registry.FOLDERS.values(), plugins.CHECKS, plugins.VERBS]
-        for sentence in (*hidden, *plugins.unknown_groups(groups)):
+        for sentence in (*hidden, *plugins.unknown_groups(registry.GROUPS)):
             formatter.write_paragraph()
             formatter.write_text(f"Warning: {sentence}")
 
@@ -161,9 +163,17 @@ def _plugin(name: str, entry: EntryPoint) -> Any:
         if not (isinstance(verb, typer.Typer) or isfunction(verb)):
             raise plugins.refuse(entry, "be a function or a typer.Typer", verb)
         with plugins.blame(entry, "cannot be a command"):
-            return _command(name, verb)
+            command = _command(name, verb)
     except PluginError as error:
         return _unavailable(name, error)
+    invoke = command.invoke
+
+    def guarded(context: Any) -> Any:
+        with plugins.blame(entry, "failed", spared=SHOWN):
+            return invoke(context)
+
+    command.invoke = guarded
+    return command
 
 
 def _command(name: str, verb: Any) -> Any:
@@ -231,6 +241,8 @@ def run() -> None:
         sys.stdout.flush()  # what cannot be written is an error now, not at the exit
         sys.exit(code)
     except TruepoolError as error:
+        if os.environ.get(plugins.TRACEBACK):
+            print_exc()
         print_note(f"error: {error}")
     except OSError as error:  # a disk that is full, a name that is too long
         _drop_output()

@@ -146,13 +146,15 @@ class SettingError(TruepoolError, ValueError):
 
 
 class UnknownNameError(TruepoolError, LookupError):
-    """An unknown name."""
+    """An unknown name, and a hint at what else may be wrong."""
 
-    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
+    def __init__(
+        self, kind: str, name: object, known: Iterable[str], hint: str = ""
+    ) -> None:
         names = sorted(known)
         super().__init__(
             f"no {kind} is called {name!r}{suggestion(str(name), names)}; "
-            f"known: {', '.join(names)}"
+            f"known: {', '.join(names)}{hint}"
         )
 
 

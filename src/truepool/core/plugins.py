@@ -10,12 +10,16 @@ from contextlib import contextmanager
 from dataclasses import is_dataclass
 from functools import wraps
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from traceback import walk_tb
 from typing import Any, ClassVar, get_origin
 
 from truepool.core.errors import PluginError, TruepoolError, suggestion
 
 CHECKS, VERBS = "truepool.checks", "truepool.verbs"
 """Groups of functions; any other group has the name of the package of its kind."""
+TRACEBACK = "TRUEPOOL_TRACEBACK"
+"""The environment variable by which the command shows the traceback of an error."""
 
 
 def every(group: str, builtin: Collection[str] = ()) -> dict[str, EntryPoint]:
@@ -50,10 +54,11 @@ def offers(
     return accepted, refused
 
 
-def unknown_groups(known: Collection[str]) -> list[str]:
+def unknown_groups(known: Collection[str], name: str | None = None) -> list[str]:
     """Return a sentence about every group of truepool that is not a known one.
 
-    A group with a typing error would otherwise be ignored in silence.
+    A group with a typing error would otherwise be ignored in silence. With a ``name``,
+    only entry points of that name count.
     """
     return [
         f"the distribution {distribution(entry)!r} offers {entry.name!r} in the "
@@ -61,6 +66,7 @@ def unknown_groups(known: Collection[str]) -> list[str]:
         for group in sorted(entry_points().groups)
         if group.startswith("truepool.") and group not in known
         for entry in entry_points(group=group)
+        if name in (None, entry.name)
     ]
 
 
@@ -76,9 +82,12 @@ def blame(
     what: str,
     cure: str = "Upgrade",
     *,
-    spared: type[TruepoolError] = PluginError,
+    spared: tuple[type[Exception], ...] = (PluginError,),
 ) -> Iterator[None]:
-    """Turn an error of a plug-in into one sentence that names its distribution."""
+    """Turn an error of a plug-in into one sentence that names its distribution.
+
+    It also says where in the plug-in that was, for the author.
+    """
     try:
         yield
     except spared:
@@ -86,9 +95,19 @@ def blame(
     except Exception as error:  # a plug-in may raise errors of its own
         reason = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".: ")
         raise PluginError(
-            f"{_name(entry)} {what}: {reason}. "
-            f"{cure} or uninstall {distribution(entry)!r}."
+            f"{_name(entry)} {what}: {reason}{_place(entry, error)}. "
+            f"{cure} or uninstall {distribution(entry)!r}; "
+            f"{TRACEBACK}=1 shows the traceback."
         ) from error
+
+
+def _place(entry: EntryPoint, error: Exception) -> str:
+    """File and line of the package of a plug-in that an error came through last."""
+    package, place = entry.module.split(".")[0], ""
+    for frame, line in walk_tb(error.__traceback__):
+        if str(frame.f_globals.get("__name__")).split(".")[0] == package:
+            place = f" ({Path(frame.f_code.co_filename).name}, line {line})"
+    return place
 
 
 def refuse(entry: EntryPoint, must: str, got: Any) -> PluginError:
@@ -116,6 +135,18 @@ def describe(thing: Any) -> str:
 def distribution(entry: EntryPoint) -> str:
     """Name of the distribution that an entry point belongs to."""
     return entry.dist.name if entry.dist is not None else "unknown"
+
+
+def origin(thing: type, group: str) -> str:
+    """Return the words that name the distribution of a class, '' if it has none.
+
+    >>> origin(int, "truepool.pools")
+    ''
+    """
+    for entry in entry_points(group=group, name=str(vars(thing).get("name"))):
+        if entry.load() is thing:
+            return f" of the distribution {distribution(entry)!r}"
+    return ""
 
 
 def _name(entry: EntryPoint) -> str:
@@ -154,7 +185,7 @@ def _guard(entry: EntryPoint, method: Any) -> Any:
 
     @wraps(method)
     def guarded(*values: Any, **named: Any) -> Any:
-        with blame(entry, what, spared=TruepoolError):
+        with blame(entry, what, spared=(TruepoolError,)):
             return method(*values, **named)
 
     return guarded

@@ -44,6 +44,8 @@ FOLDERS = {
     "model": "truepool.agents.zoo",
 }
 """Kinds with one file each, and the package that is their folder."""
+GROUPS = (*FOLDERS.values(), plugins.CHECKS, plugins.VERBS)
+"""Entry-point groups that something reads."""
 MODULES = {
     "loss": "truepool.measures.losses",
     "response": "truepool.games.responses",
@@ -74,8 +76,28 @@ def find(kind: str, name: str) -> Any:
     """
     known = names(kind)
     if name not in known:
-        raise UnknownNameError(kind, name, known)
+        raise unknown(kind, name, known)
     return known[name]
+
+
+def unknown(kind: str, name: str, known: Collection[str]) -> UnknownNameError:
+    """Return the error about a name that nothing of a kind has.
+
+    It gives a hint where the name carries settings, or stands in an entry-point group
+    that nothing reads.
+
+    >>> print(unknown("pool", "vcg(loss='log')", ["mean", "vcg"]))
+    no pool is called "vcg(loss='log')"; known: mean, vcg. \
+Settings are given in Python: truepool.pools.make('vcg', loss='log')
+    """
+    hint, (start, bracket, settings) = "", str(name).partition("(")
+    if kind in FOLDERS and kind != "data set" and bracket and start in known:
+        given = ", ".join(filter(None, (repr(start), settings.removesuffix(")"))))
+        hint = f". Settings are given in Python: {FOLDERS[kind]}.make({given})"
+        hint += "; the coordinator takes them as `settings`" * (kind == "learner")
+    misread = plugins.unknown_groups(GROUPS, str(name)) if kind in FOLDERS else []
+    hint += "".join(f". {sentence[0].upper()}{sentence[1:]}" for sentence in misread)
+    return UnknownNameError(kind, name, known, hint)
 
 
 def make(kind: str, name: str, /, **settings: Any) -> Any:

@@ -108,7 +108,7 @@ class Learner(ABC):
 
     name: ClassVar[str]
     exemptions: ClassVar[Mapping[str, str]] = {}
-    guarded: ClassVar[tuple[str, ...]] = ("update",)
+    guarded: ClassVar[tuple[str, ...]] = ("memory", "update", "bound")
     """Methods whose errors name the plug-in that wrote them."""
 
     loss: Loss = field(default_factory=lambda: Loss("brier"))

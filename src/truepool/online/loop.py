@@ -11,7 +11,7 @@ import numpy as np
 from truepool.core import kernels
 from truepool.core.arrays import FloatArray, IntArray, read_only
 from truepool.core.errors import LearnerError
-from truepool.core.plugins import describe
+from truepool.core.plugins import describe, origin
 from truepool.learners.interface import Feedback, Learner, State, map_arrays
 from truepool.measures.losses import Loss
 from truepool.online.decision import Decision, decide, feedback
@@ -122,21 +122,34 @@ def apply_update(
 ) -> State:
     """Return the state after one update in numpy, and check it."""
     after = learner.update(state, feedback(learner, state, decision, outcome))
+    if not isinstance(after, State):
+        raise LearnerError(
+            "an update must return the state after the case; "
+            f"{_update(learner)} returned {describe(after)}. "
+            "End it with return state.after(weights, memory)."
+        )
     weights = after.unnormalised
-    sound = weights.shape == decision.unnormalised.shape and np.isfinite(weights).all()
+    shaped = np.shape(weights) == decision.unnormalised.shape
+    sound = shaped and isinstance(weights, np.ndarray) and np.isfinite(weights).all()
     if not (sound and (weights >= 0).all() and weights.sum() > 0):
         raise LearnerError(
             "the weights after an update must be finite, non-negative, not all 0 and "
-            f"one per agent; update() of learner {learner.name!r} returned "
+            f"one per agent; {_update(learner)} returned "
             f"{weights!r:.200} after case {state.settled}"
         )
     if after.settled != state.settled + 1:
         raise LearnerError(
-            f"every update must count one more case; update() of learner "
-            f"{learner.name!r} went from {state.settled} to {after.settled}. "
+            f"every update must count one more case; {_update(learner)} "
+            f"went from {state.settled} to {after.settled}. "
             "Return state.after(weights, memory)."
         )
     return after
+
+
+def _update(learner: Learner) -> str:
+    """Name the update of a learner, and whose it is."""
+    owner = origin(type(learner), "truepool.learners")
+    return f"update() of learner {learner.name!r}{owner}"
 
 
 def run_cases(

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from truepool.core import registry
 from truepool.core.arrays import FloatArray, IntArray, to_classes
-from truepool.core.errors import PanelError, SettingError, UnknownNameError
+from truepool.core.errors import PanelError, SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.sparse import DENSE_CELLS, SparseReports
@@ -242,5 +242,5 @@ def as_learner(
     if learner == NAME:
         return mixer(priced, horizon)
     if learner not in every():
-        raise UnknownNameError("learner", learner, (*every(), NAME))
+        raise registry.unknown("learner", learner, (*every(), NAME))
     return make(learner, **{"loss": priced, "horizon": horizon, **settings})

@@ -25,7 +25,10 @@ def test_ends_are_laid_out_with_prices_and_intervals():
     assert "5 agents, correlation 0.49, base rate 0.29, offset 0.000" in page
     assert "1.00 [1.00, 1.00]" in page
     assert "threshold for these costs is 0.091" in notes
-    assert "in round 1" in page
+    for end in ends:  # as JSON and Python count them
+        assert f"after {end.rounds} rounds" in page
+        assert end.to_dict()["rounds"] == end.rounds
+        assert f"converged after {end.rounds} rounds" in repr(end)
     assert "[+.00, +.50]" in page
     assert "the lowest and highest shift" in notes
     assert "did not converge" not in notes

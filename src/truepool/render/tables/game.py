@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from truepool.core.formatting import pluralize
 from truepool.games import Beliefs, Equilibrium, Game, PriceOfAnarchy, Sweep
 from truepool.games.parameter_sweep import SweepPoint
 from truepool.render.numbers import format_interval, number, percent, setting, signed
@@ -87,7 +88,7 @@ def _price(price: PriceOfAnarchy, interval: tuple[float, float] | None) -> str:
 
 def _convergence(end: Equilibrium) -> str:
     if end.converged:
-        return f"in round {end.rounds - 1}"
+        return f"after {pluralize(end.rounds, 'round')}"
     return f"no, cycle of {end.cycle}" if end.cycle else "no"
 
 
@@ -104,8 +105,9 @@ def _notes(
     notes = [
         f"{decision}.",
         f"Shift: mean of what agents add to their beliefs. {COLUMNS} "
-        "Converged: the last round in which a report changed. In brackets: the lowest "
-        f"and highest shift; the {100 * level:g} % bootstrap interval over cases.",
+        "Converged: after how many rounds, the last of which changed no report. In "
+        "brackets: the lowest and highest shift; the "
+        f"{100 * level:g} % bootstrap interval over cases.",
     ]
     if not all(end.converged for end in equilibria):
         notes.append(
