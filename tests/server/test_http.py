@@ -155,6 +155,57 @@ def test_a_wrong_request_is_one_sentence_with_a_code(
     assert refused(client.request(method, path, json=content), status, code)
 
 
+@pytest.mark.parametrize(
+    "value", [True, False, "0.3", ["0.3", "0.7"], [True, 0.0], None, {}]
+)
+def test_a_report_is_a_number_and_nothing_that_could_pass_for_one(client, value):
+    path = "/v1/pools/fraud/cases/strict"
+    answer = client.put(f"{path}/reports/ada", json={"probability": value})
+    assert "probability" in refused(answer, 400, "invalid")
+    refused(client.get(path), 404, "unknown")
+
+
+@pytest.mark.parametrize("value", [True, False, 1.0, "1", None, [1]])
+def test_an_outcome_is_a_label_and_nothing_that_could_pass_for_one(client, value):
+    pool = {"name": "numbers", "agents": ["ada", "bob"]}
+    client.post("/v1/pools", json=pool)
+    path = "/v1/pools/numbers/cases/c"
+    client.put(f"{path}/reports/ada", json={"probability": 1})
+    client.post(f"{path}/decision")
+    assert "outcome" in refused(
+        client.put(f"{path}/outcome", json={"outcome": value}), 400, "invalid"
+    )
+    batch = lines({"case": "c", "outcome": value})
+    refused(client.post("/v1/pools/numbers/outcomes", content=batch), 400, "invalid")
+    assert client.get(path).json()["outcome"] is None
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("/v1/pools/fraud/cases/c/decision", {"columns": {"amount": True}}),
+        ("/v1/pools/fraud/cases/c/decision", {"columns": {"amount": "120"}}),
+        ("/v1/pools/fraud/cases/c/prediction", {"features": {"x": 1}, "columns": {"amount": "1"}}),
+        ("/v1/pools/fraud/cases/c/prediction", {"features": {"x": 1}, "deadline": "1"}),
+        ("/v1/pools/fraud/cases/c/prediction", {"features": {"x": 1}, "deadline": True}),
+        ("/v1/tokens/x/rotate", {"grace": "1"}),
+        ("/v1/tokens/x/rotate", {"grace": True}),
+        ("/v1/pools", FRAUD | {"name": "n", "costs": {"fn": True}}),
+        ("/v1/pools", FRAUD | {"name": "n", "costs": {"matrix": [[0, "1"], [True, 0]]}}),
+        ("/v1/pools", FRAUD | {"name": "n", "threshold": "0.5"}),
+        ("/v1/pools", FRAUD | {"name": "n", "deadline": "2"}),
+        ("/v1/pools", FRAUD | {"name": "n", "deadline": True}),
+        ("/v1/pools", FRAUD | {"name": "n", "open_cases": True}),
+        ("/v1/pools", FRAUD | {"name": "n", "labels": [True, False], "positive": True}),
+        ("/v1/pools", {"name": "n", "agents": ["ada", "bob"], "positive": True}),
+        ("/v1/pools", FRAUD | {"name": "n", "settings": {"rate": True}, "learner": "gradient"}),
+        ("/v1/pools", FRAUD | {"name": "n", "settings": {"rate": "1"}, "learner": "gradient"}),
+    ],
+)  # fmt: skip
+def test_where_a_number_is_expected_nothing_else_is(client, path, content):
+    refused(client.post(path, json=content), 400, "invalid")
+
+
 def test_a_request_that_is_no_json_is_refused(client):
     refused(client.post("/v1/pools", content="{"), 400, "invalid")
 
