@@ -68,7 +68,10 @@ class Coordinator:
         """Change the agents or the rules of a pool."""
         caller.check("register", pool)
         act = self.operations.change
-        return self._with_trail(caller, kind, act, pool, kind, content)
+        action = kind
+        if kind == "endpoint":
+            action = "remove-endpoint" if content["endpoint"] is None else "endpoint"
+        return self._with_trail(caller, action, act, pool, kind, content)
 
     def report(self, caller: Caller, pool: str, reports: Sequence[Report]) -> Answer:
         """Store reports."""

@@ -5,6 +5,7 @@ Each refuses before it changes anything. All protocols come here, through `Coord
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby
 from operator import itemgetter
@@ -98,6 +99,8 @@ class Operations:
     ) -> dict[str, Any]:
         """Let an agent join or leave; start, promote or withdraw a challenger."""
         number, deployment = self.find(pool)
+        if kind == "promote" and content["name"] == deployment.champion:
+            return describe(deployment)
         # If a rule refuses, others may have changed: the pool is then read again.
         del self.pools[pool]
         self._record(number, deployment, kind, None, content)
@@ -344,10 +347,11 @@ def answer(deployment: Deployment, entry: Entry) -> dict[str, Any]:
 
 
 def describe(deployment: Deployment) -> dict[str, Any]:
-    """Return what a pool is and how it stands."""
+    """Return what a pool is and how it stands, with the rule that decides now."""
     champion = deployment.rules[deployment.champion]
+    deciding = deployment.rule_configs[deployment.champion]
     return {
-        **deployment.pool.to_dict(),
+        **replace(deployment.pool, rule=deciding).to_dict(),
         "agents": list(deployment.active),
         "rule": deployment.champion,
         "challengers": [
