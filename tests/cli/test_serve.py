@@ -146,6 +146,51 @@ def test_the_export_can_be_audited(truepool, place, tmp_path):
     assert (code, "there is no pool 'x'" in err) == (2, True)
 
 
+@pytest.fixture
+def export(truepool, tmp_path):
+    with Local(tmp_path / "more.db") as local:
+        local.fill(60, np.random.default_rng(0))
+    table = tmp_path / "cases.parquet"
+    truepool("ledger", "export", tmp_path / "more.db", "--pool", "fraud", "-o", table)
+    return table
+
+
+FROM_EXPORT = (
+    "From the export: --outcome outcome --positive fraud --cost-fn 10 --cost-fp 1 "
+    "--currency EUR.\n"
+)
+
+
+def test_an_export_is_audited_at_the_costs_of_its_pool(truepool, export):
+    code, out, err = truepool("audit", export, "--json")
+    assert (code, FROM_EXPORT in err) == (0, True)
+    assert "Audited is the pool mean on these reports, not the rule" in err
+    found = json.loads(out)
+    costs = found["costs"]
+    assert (costs["fn"], costs["fp"], costs["currency"]) == (10, 1, "EUR")
+    words = ("--outcome", "outcome", "--positive", "fraud", "--cost-fn", "10")
+    code, said, err = truepool(
+        "audit", export, *words, "--currency", "EUR", "--pool", "mean", "--json"
+    )
+    assert (code, "From the export" in err) == (0, False)
+    assert json.loads(said) == found
+
+
+def test_costs_on_the_command_line_win_over_those_of_an_export(truepool, export):
+    code, out, err = truepool("compare", export, "--cost-fn", "3", "--json")
+    assert code == 0
+    assert "From the export: --outcome outcome --positive fraud.\n" in err
+    costs = json.loads(out)["costs"]
+    assert (costs["fn"], costs["fp"], costs.get("currency", "")) == (3, 1, "")
+
+
+def test_a_pool_is_fitted_at_the_costs_of_an_export(truepool, export, tmp_path):
+    code, _, err = truepool("fit", export, "-o", tmp_path / "f.pool")
+    assert (code, FROM_EXPORT in err) == (0, True)
+    pool = tp.load_pool(tmp_path / "f.pool")
+    assert (pool.costs.fn, pool.labels_.positive) == (10, "fraud")
+
+
 def test_compact_erases_what_is_old(truepool, place):
     words = ("ledger", "compact", place, "--before")
     assert truepool(*words, "2001-01-01") == (0, "fraud: erased 0 cases.\n", "")
