@@ -14,7 +14,11 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from server.service import FRAUD, Local, serving
 
+import truepool as tp
+from truepool.core.errors import PluginError
 from truepool.server import http, http_cases
+from truepool.server.observation import JsonLines
+from truepool.server.rules import OnlineRule
 
 EXAMPLES = 15
 """Requests per operation; `make faults` sends more."""
@@ -204,6 +208,47 @@ def test_an_outcome_is_a_label_and_nothing_that_could_pass_for_one(client, value
 )  # fmt: skip
 def test_where_a_number_is_expected_nothing_else_is(client, path, content):
     refused(client.post(path, json=content), 400, "invalid")
+
+
+def test_a_plug_in_that_fails_is_no_fault_of_the_caller(tmp_path, monkeypatch, caplog):
+    """Half of a batch was learned when it failed; nothing of that stays."""
+    settle = OnlineRule.settle
+
+    def fail(self, case, outcome):
+        settle(self, case, outcome)
+        if case == "b":
+            try:
+                raise KeyError("0.123")
+            except KeyError as error:
+                raise PluginError("the plug-in 'hedge' failed in update") from error
+
+    pool = FRAUD | {"learner": "hedge", "settings": {"rate": 1.0}}
+    with Local(tmp_path / "l.db", pool) as local:
+        client = TestClient(http.app(local.coordinator))
+        for case in "ab":
+            local.report("fraud", [(case, "ada", 0.2), (case, "bob", 0.6)])
+            local.decide("fraud", case, None)
+        batch = lines(*[{"case": case, "outcome": "ok"} for case in "ab"])
+        before = local.describe("fraud")
+        with monkeypatch.context() as patch, caplog.at_level("ERROR"):
+            patch.setattr(OnlineRule, "settle", fail)
+            answer = client.post("/v1/pools/fraud/outcomes", content=batch)
+            assert "the plug-in 'hedge'" in refused(answer, 500, "internal")
+            assert local.describe("fraud") == before
+        (record,) = (r for r in caplog.records if r.message == "fault")
+        line = json.loads(JsonLines().format(record))
+        assert (line["level"], line["error"]) == ("error", "KeyError")
+        assert line["where"].startswith("test_http.py:")
+        assert "0.123" not in json.dumps(line)
+        answer = client.post("/v1/pools/fraud/outcomes", content=batch)
+        assert answer.json() == {"settled": 2, "repeated": 0}
+        found = local.describe("fraud")["weights"]
+    stream = tp.Stream("hedge", FRAUD["agents"], costs=tp.Costs(10, 1), rate=1.0)
+    for case in "ab":
+        stream.predict_proba_one({"ada": 0.2, "bob": 0.6}, case)
+    for case in "ab":
+        stream.settle(case, 0)
+    assert found == stream.weights
 
 
 def test_a_request_that_is_no_json_is_refused(client):
