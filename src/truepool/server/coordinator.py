@@ -30,9 +30,14 @@ class Coordinator:
         self.ledger = Ledger(place, create=create)
         self.operations = Operations(self.ledger)
         self.access = Access(self.ledger, rate)
-        with self.ledger.transaction():
-            for name in self.ledger.pool_names():  # replayed now, not at a request
-                self.operations.find(name)
+        try:
+            with self.ledger.transaction():
+                for name in self.ledger.pool_names():  # replayed now, not at a request
+                    self.operations.find(name)
+        except BaseException:
+            self.access.close()
+            self.ledger.close()
+            raise
         self.metrics = Metrics()
         self.writer = Writer(
             self.ledger.transaction, self.operations.reset, self.metrics

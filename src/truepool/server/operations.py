@@ -14,7 +14,7 @@ from typing import Any
 from truepool.core.errors import LedgerError, RequestError, SettingError, TruepoolError
 from truepool.data.labels import format_labels
 from truepool.server.configuration import PoolConfig, check_name
-from truepool.server.deployment import Deployment, Entry
+from truepool.server.deployment import Deployment, Entry, name_pool
 from truepool.server.ledger import Ledger
 from truepool.server.reports import Report, as_rows, known_reports, probabilities
 from truepool.server.writer import attempt
@@ -45,8 +45,9 @@ class Operations:
             return known
         if known is None or self.ledger.shared:
             self.ledger.lock_pool(name)
-            number, deployment = known or self._load(name)
-            known = number, self._catch_up(number, deployment, name)
+            with name_pool(name):
+                number, deployment = known or self._load(name)
+                known = number, self._catch_up(number, deployment, name)
             self.pools[name] = known
         return known
 
@@ -62,12 +63,7 @@ class Operations:
 
     def _load(self, name: str) -> tuple[int, Deployment]:
         """Number and state of a pool at its last snapshot."""
-        number = self.ledger.find_pool(name)
-        if number is None:
-            known = ", ".join(self.ledger.pool_names()) or "none"
-            raise RequestError(
-                "unknown", f"there is no pool {name!r:.60}; known: {known}"
-            )
+        number = self.ledger.pool_number(name)
         n, states = self.ledger.snapshot(number)
         return number, Deployment.unpack(n, states) if states else Deployment()
 
