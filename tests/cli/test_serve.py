@@ -13,11 +13,13 @@ from pathlib import Path
 import grpc
 import numpy as np
 import pytest
+from pyarrow import parquet as pq
 from server.grpc_service import Client
 from server.service import Local, Nursery
 
 import truepool as tp
 from truepool.cli import serve
+from truepool.core import registry
 
 
 @pytest.fixture
@@ -144,6 +146,79 @@ def test_the_export_can_be_audited(truepool, place, tmp_path):
     assert panel.reports.shape == (15, 3)
     code, _, err = truepool("ledger", "export", place, "--pool", "x", "-o", table)
     assert (code, "there is no pool 'x'" in err) == (2, True)
+
+
+def test_a_pool_whose_plug_in_is_gone_is_named_and_can_be_exported(
+    truepool, tmp_path, monkeypatch
+):
+    place, table = tmp_path / "l.db", tmp_path / "cases.parquet"
+    with Local(place) as local:
+        rule = {"name": "new", "rule": {"learner": "hedge"}}
+        local.change("fraud", "challenge", rule)
+        local.change("fraud", "join", {"agent": "dan"})
+        local.change("fraud", "leave", {"agent": "ada"})
+        local.report("fraud", [(c, a, 0.2) for c in "ab" for a in ("bob", "dan")])
+        for case in "ab":
+            local.decide("fraud", case, None)
+            local.settle("fraud", [(case, "ok")])
+    names = registry.names
+    gone = lambda kind: {k: v for k, v in names(kind).items() if k != "hedge"}  # noqa: E731
+    monkeypatch.setattr(registry, "names", gone)
+    for words in (("ledger", "verify", place), ("serve", place, "--check")):
+        code, _, err = truepool(*words)
+        assert code == 2
+        assert "a rule of the pool 'fraud' in the ledger cannot be used: " in err
+        assert "'hedge'" in err
+    words = ("ledger", "export", place, "--pool", "fraud", "-o")
+    assert truepool(*words, table) == (0, f"Wrote 2 cases to {table}.\n", "")
+    assert pq.read_table(table).column_names[2:4] == ["bob", "cyd"]
+    lines = tmp_path / "all.jsonl"
+    assert truepool(*words, lines) == (0, f"Wrote 8 records to {lines}.\n", "")
+
+
+@pytest.fixture
+def export(truepool, tmp_path):
+    with Local(tmp_path / "more.db") as local:
+        local.fill(60, np.random.default_rng(0))
+    table = tmp_path / "cases.parquet"
+    truepool("ledger", "export", tmp_path / "more.db", "--pool", "fraud", "-o", table)
+    return table
+
+
+FROM_EXPORT = (
+    "From the export: --outcome outcome --positive fraud --cost-fn 10 --cost-fp 1 "
+    "--currency EUR.\n"
+)
+
+
+def test_an_export_is_audited_at_the_costs_of_its_pool(truepool, export):
+    code, out, err = truepool("audit", export, "--json")
+    assert (code, FROM_EXPORT in err) == (0, True)
+    assert "Audited is the pool mean on these reports, not the rule" in err
+    found = json.loads(out)
+    costs = found["costs"]
+    assert (costs["fn"], costs["fp"], costs["currency"]) == (10, 1, "EUR")
+    words = ("--outcome", "outcome", "--positive", "fraud", "--cost-fn", "10")
+    code, said, err = truepool(
+        "audit", export, *words, "--currency", "EUR", "--pool", "mean", "--json"
+    )
+    assert (code, "From the export" in err) == (0, False)
+    assert json.loads(said) == found
+
+
+def test_costs_on_the_command_line_win_over_those_of_an_export(truepool, export):
+    code, out, err = truepool("compare", export, "--cost-fn", "3", "--json")
+    assert code == 0
+    assert "From the export: --outcome outcome --positive fraud.\n" in err
+    costs = json.loads(out)["costs"]
+    assert (costs["fn"], costs["fp"], costs.get("currency", "")) == (3, 1, "")
+
+
+def test_a_pool_is_fitted_at_the_costs_of_an_export(truepool, export, tmp_path):
+    code, _, err = truepool("fit", export, "-o", tmp_path / "f.pool")
+    assert (code, FROM_EXPORT in err) == (0, True)
+    pool = tp.load_pool(tmp_path / "f.pool")
+    assert (pool.costs.fn, pool.labels_.positive) == (10, "fraud")
 
 
 def test_compact_erases_what_is_old(truepool, place):

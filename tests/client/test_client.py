@@ -120,6 +120,17 @@ def test_an_answer_of_trouble_is_waited_out(kind):
         assert client.pools() == ["fraud"]
 
 
+def test_what_a_broken_plug_in_of_the_coordinator_fails_on_is_kept(kind):
+    broken = httpx.Response(500, json={"error": {"code": "internal", "message": "no"}})
+    transport = httpx.MockTransport(lambda request: broken)
+    with (
+        pytest.raises(RequestError, match=r"no \(1 attempts") as caught,
+        kind[0]("http://x.test", transport=transport, patience=0) as client,
+    ):
+        client.settle("fraud", "c1", "ok")
+    assert (caught.value.code, client.waiting, client.refused) == ("internal", 1, [])
+
+
 def test_a_coordinator_may_ask_to_wait_longer_than_patience_lasts(kind):
     slow = httpx.Response(429, headers={"Retry-After": "99"}, json={
         "error": {"code": "limited", "message": "too many requests"}})  # fmt: skip

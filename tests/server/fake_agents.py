@@ -101,6 +101,9 @@ class FakeAgents:
 
 
 RAW = {
+    "quoted": {"predictions": ["0.3"]},
+    "true": {"predictions": [True]},
+    "half-true": {"predictions": [[True, 0.0]]},
     "list": [],
     "number": 5,
     "none": None,

@@ -222,6 +222,18 @@ def test_the_trail_says_who_did_what_and_names_no_case(service):
         assert client.get(f"/v1/trail?last={last}", headers=admin).status_code == 400
 
 
+def test_the_trail_tells_a_new_endpoint_from_one_that_was_removed(service):
+    client, made = service
+    admin = {"Authorization": f"Bearer {made[ADMIN]['token']}"}
+    path = "/v1/pools/fraud/agents/ada/endpoint"
+    place = {"protocol": "mlflow", "url": "http://127.0.0.1:9"}
+    client.put(path, json=place, headers=admin)
+    client.delete(path, headers=admin)
+    trail = client.get("/v1/trail?last=2", headers=admin).json()["trail"]
+    assert [row["action"] for row in trail] == ["endpoint", "remove-endpoint"]
+    assert {row["detail"] for row in trail} == {"ada"}
+
+
 def test_decisions_and_outcomes_say_whose_token_made_them(service):
     client, made = service
     operator = {"Authorization": f"Bearer {made[OPERATOR]['token']}"}

@@ -15,7 +15,10 @@ from truepool.core.errors import (
     SettingError,
     TruepoolError,
 )
+from truepool.render.html import dashboard as render
+from truepool.server.access import ANYONE
 from truepool.server.configuration import PoolConfig, RuleConfig
+from truepool.server.dashboard import Dashboard
 from truepool.server.deployment import START, Deployment, Entry
 from truepool.server.ledger import NEXT_ENTRIES, Ledger
 
@@ -101,6 +104,21 @@ def test_a_saved_pool_keeps_its_agents(tmp_path):
         local.erase("fraud", "c1")
     with Local(tmp_path / "l.db", None) as local:  # from the snapshot of the erasure
         assert set(local.describe("fraud")["weights"]) == {"ada", "bob", "cyd"}
+
+
+def test_a_pool_is_described_by_the_rule_that_decides_now(tmp_path):
+    content = saved(tmp_path / "f.pool")
+    rule = {"name": "fitted", "rule": {"saved_pool": content}}
+    with Local(tmp_path / "l.db") as local:
+        assert local.change("fraud", "challenge", rule)["learner"] == "gradient"
+        local.change("fraud", "promote", {"name": "fitted"})
+        found = local.describe("fraud")
+        assert (found["rule"], found["saved_pool"]) == ("fitted", content)
+        assert "learner" not in found
+        # Made again, it is the pool that it was made as: no conflict.
+        assert local.create(FRAUD)["learner"] == "gradient"
+        page = render.pool_page(Dashboard(local.coordinator).pool(ANYONE, "fraud"))
+    assert "fitted (a saved pool)" in page
 
 
 def test_what_a_pool_is_comes_back_from_the_ledger():

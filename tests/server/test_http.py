@@ -14,7 +14,11 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from server.service import FRAUD, Local, serving
 
+import truepool as tp
+from truepool.core.errors import PluginError
 from truepool.server import http, http_cases
+from truepool.server.observation import JsonLines
+from truepool.server.rules import OnlineRule
 
 EXAMPLES = 15
 """Requests per operation; `make faults` sends more."""
@@ -153,6 +157,98 @@ def test_a_wrong_request_is_one_sentence_with_a_code(
     client, method, path, content, status, code
 ):
     assert refused(client.request(method, path, json=content), status, code)
+
+
+@pytest.mark.parametrize(
+    "value", [True, False, "0.3", ["0.3", "0.7"], [True, 0.0], None, {}]
+)
+def test_a_report_is_a_number_and_nothing_that_could_pass_for_one(client, value):
+    path = "/v1/pools/fraud/cases/strict"
+    answer = client.put(f"{path}/reports/ada", json={"probability": value})
+    assert "probability" in refused(answer, 400, "invalid")
+    refused(client.get(path), 404, "unknown")
+
+
+@pytest.mark.parametrize("value", [True, False, 1.0, "1", None, [1]])
+def test_an_outcome_is_a_label_and_nothing_that_could_pass_for_one(client, value):
+    pool = {"name": "numbers", "agents": ["ada", "bob"]}
+    client.post("/v1/pools", json=pool)
+    path = "/v1/pools/numbers/cases/c"
+    client.put(f"{path}/reports/ada", json={"probability": 1})
+    client.post(f"{path}/decision")
+    assert "outcome" in refused(
+        client.put(f"{path}/outcome", json={"outcome": value}), 400, "invalid"
+    )
+    batch = lines({"case": "c", "outcome": value})
+    refused(client.post("/v1/pools/numbers/outcomes", content=batch), 400, "invalid")
+    assert client.get(path).json()["outcome"] is None
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("/v1/pools/fraud/cases/c/decision", {"columns": {"amount": True}}),
+        ("/v1/pools/fraud/cases/c/decision", {"columns": {"amount": "120"}}),
+        ("/v1/pools/fraud/cases/c/prediction", {"features": {"x": 1}, "columns": {"amount": "1"}}),
+        ("/v1/pools/fraud/cases/c/prediction", {"features": {"x": 1}, "deadline": "1"}),
+        ("/v1/pools/fraud/cases/c/prediction", {"features": {"x": 1}, "deadline": True}),
+        ("/v1/tokens/x/rotate", {"grace": "1"}),
+        ("/v1/tokens/x/rotate", {"grace": True}),
+        ("/v1/pools", FRAUD | {"name": "n", "costs": {"fn": True}}),
+        ("/v1/pools", FRAUD | {"name": "n", "costs": {"matrix": [[0, "1"], [True, 0]]}}),
+        ("/v1/pools", FRAUD | {"name": "n", "threshold": "0.5"}),
+        ("/v1/pools", FRAUD | {"name": "n", "deadline": "2"}),
+        ("/v1/pools", FRAUD | {"name": "n", "deadline": True}),
+        ("/v1/pools", FRAUD | {"name": "n", "open_cases": True}),
+        ("/v1/pools", FRAUD | {"name": "n", "labels": [True, False], "positive": True}),
+        ("/v1/pools", {"name": "n", "agents": ["ada", "bob"], "positive": True}),
+        ("/v1/pools", FRAUD | {"name": "n", "settings": {"rate": True}, "learner": "gradient"}),
+        ("/v1/pools", FRAUD | {"name": "n", "settings": {"rate": "1"}, "learner": "gradient"}),
+    ],
+)  # fmt: skip
+def test_where_a_number_is_expected_nothing_else_is(client, path, content):
+    refused(client.post(path, json=content), 400, "invalid")
+
+
+def test_a_plug_in_that_fails_is_no_fault_of_the_caller(tmp_path, monkeypatch, caplog):
+    """Half of a batch was learned when it failed; nothing of that stays."""
+    settle = OnlineRule.settle
+
+    def fail(self, case, outcome):
+        settle(self, case, outcome)
+        if case == "b":
+            try:
+                raise KeyError("0.123")
+            except KeyError as error:
+                raise PluginError("the plug-in 'hedge' failed in update") from error
+
+    pool = FRAUD | {"learner": "hedge", "settings": {"rate": 1.0}}
+    with Local(tmp_path / "l.db", pool) as local:
+        client = TestClient(http.app(local.coordinator))
+        for case in "ab":
+            local.report("fraud", [(case, "ada", 0.2), (case, "bob", 0.6)])
+            local.decide("fraud", case, None)
+        batch = lines(*[{"case": case, "outcome": "ok"} for case in "ab"])
+        before = local.describe("fraud")
+        with monkeypatch.context() as patch, caplog.at_level("ERROR"):
+            patch.setattr(OnlineRule, "settle", fail)
+            answer = client.post("/v1/pools/fraud/outcomes", content=batch)
+            assert "the plug-in 'hedge'" in refused(answer, 500, "internal")
+            assert local.describe("fraud") == before
+        (record,) = (r for r in caplog.records if r.message == "fault")
+        line = json.loads(JsonLines().format(record))
+        assert (line["level"], line["error"]) == ("error", "KeyError")
+        assert line["where"].startswith("test_http.py:")
+        assert "0.123" not in json.dumps(line)
+        answer = client.post("/v1/pools/fraud/outcomes", content=batch)
+        assert answer.json() == {"settled": 2, "repeated": 0}
+        found = local.describe("fraud")["weights"]
+    stream = tp.Stream("hedge", FRAUD["agents"], costs=tp.Costs(10, 1), rate=1.0)
+    for case in "ab":
+        stream.predict_proba_one({"ada": 0.2, "bob": 0.6}, case)
+    for case in "ab":
+        stream.settle(case, 0)
+    assert found == stream.weights
 
 
 def test_a_request_that_is_no_json_is_refused(client):

@@ -222,8 +222,13 @@ def test_a_challenger_runs_in_the_shadow_until_it_is_promoted(fraud):
     low, high = found["interval"]
     assert low <= found["saved_per_case"] <= high
     fraud.settle("fraud", [("old", "ok")])  # decided before the challenger was there
-    assert fraud.change("fraud", "promote", {"name": "fast"})["rule"] == "fast"
-    assert fraud.change("fraud", "promote", {"name": "first"})["rule"] == "first"
+    found = fraud.change("fraud", "promote", {"name": "fast"})
+    assert (found["rule"], found["learner"]) == ("fast", "hedge")
+    again = fraud.change("fraud", "promote", {"name": "fast"})
+    assert again["entries"] == found["entries"]  # it decides already
+    found = fraud.change("fraud", "promote", {"name": "first"})
+    assert (found["rule"], found["learner"]) == ("first", "gradient")
+    assert found["entries"] == again["entries"] + 1
     with pytest.raises(SettingError, match="decides; promote another"):
         fraud.change("fraud", "withdraw", {"name": "first"})
     assert fraud.change("fraud", "withdraw", {"name": "fast"})["challengers"] == []

@@ -100,23 +100,23 @@ def export(
     from truepool.cli.screen import print_line
     from truepool.core.files import atomic_path, check_path, write_bytes
     from truepool.core.formatting import pluralize
+    from truepool.server.deployment import outline
     from truepool.server.entry_file import SUFFIX, format_entries
     from truepool.server.history import History
-    from truepool.server.operations import Operations
 
     check_path(output, SUFFIX if output.suffix == SUFFIX else ".parquet")
     with _open(place) as ledger:
         check_files([Path(place)], [output])
-        number, deployment = Operations(ledger).find(pool)
+        number = ledger.pool_number(pool)
+        # No rule is needed, and so none of the plug-ins that the pool uses.
+        config, agents, records = outline(ledger.entries(number))
         if output.suffix == SUFFIX:
             with atomic_path(output) as path, open(path, "w", encoding="utf-8") as file:
                 file.writelines(format_entries(ledger.entries(number)))
-            print_line(f"Wrote {pluralize(deployment.n, 'record')} to {output}.")
+            print_line(f"Wrote {pluralize(records, 'record')} to {output}.")
             return
         with ledger.reader() as connection:
-            history = History.read(
-                connection, number, deployment.pool, deployment.active, last
-            )
+            history = History.read(connection, number, config, agents, last)
         write_bytes(output, history.to_parquet())
     print_line(f"Wrote {pluralize(len(history.cases), 'case')} to {output}.")
 

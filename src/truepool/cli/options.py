@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from truepool.cli import config as config_file
+from truepool.cli import export_options
 
 if TYPE_CHECKING:
     from truepool.data.costs import Costs
@@ -460,6 +461,10 @@ CONFIG = inspect.Parameter(
     "config", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Config
 )
 
+CONTEXT = inspect.Parameter(
+    "context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context
+)
+
 NOTES: list[str] = []
 """Notes on the tables of this run. They are printed to standard error when the verb is
 done, so that an error is the only sentence there."""
@@ -483,7 +488,8 @@ def with_table(verb: Callable[..., None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     for name, parameter in own.parameters.items():
         parameters += groups[name][1].values() if name in groups else [parameter]
-    parameters.append(CONFIG)
+    needs_context = CONTEXT.name in own.parameters
+    parameters += [CONFIG] if needs_context else [CONFIG, CONTEXT]
     config_file.register(verb.__name__, parameters)
 
     @wraps(verb)
@@ -491,12 +497,15 @@ def with_table(verb: Callable[..., None]) -> Callable[..., None]:
         from truepool.cli.screen import no_progress
 
         del given[CONFIG.name]
+        notes = export_options.apply(given, given[CONTEXT.name])
+        if not needs_context:
+            del given[CONTEXT.name]
         values = {
             name: parse(**{option: given.pop(option) for option in options})
             for name, (parse, options) in groups.items()
         }
         _add_columns(values, given.get("by"))
-        NOTES.clear()
+        NOTES[:] = notes
         try:
             with no_progress(given["quiet"]):
                 verb(**given, **values)

@@ -124,8 +124,9 @@ class RequestError(TruepoolError, RuntimeError):
     The codes are ``unknown`` (no such pool, case or agent), ``conflict`` (the key has
     another value, or the case is decided), ``unauthenticated``, ``forbidden``,
     ``too-large`` and ``too-many`` (requests or open cases). Every other error of a
-    request is ``invalid``, and ``unavailable`` is one of the ledger. A client raises it
-    too, with the code that was answered, and ``unavailable`` where nothing was.
+    request is ``invalid``, ``internal`` is one of a plug-in, and ``unavailable`` is one
+    of the ledger. A client raises it too, with the code that was answered, and
+    ``unavailable`` where nothing was.
     """
 
     def __init__(self, code: str, sentence: str) -> None:

@@ -257,5 +257,7 @@ def horizon_rate(agents: int, horizon: int) -> float:
 
 def check_rate(rate: float | None) -> None:
     """Check that a rate is positive."""
-    if rate is not None and not (np.isfinite(rate) and rate > 0):
+    if isinstance(rate, bool) or (
+        rate is not None and not (np.isfinite(rate) and rate > 0)
+    ):
         raise SettingError(f"a rate must be a positive number; got {rate!r}")

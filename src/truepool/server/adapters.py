@@ -84,9 +84,10 @@ class OpenInference(Adapter):
                 f"no output {name or OUTPUT!r}; it gives {', '.join(outputs):.100}"
             )
         chosen = outputs[str(name)]
-        if chosen.datatype == "BYTES":
-            raise AgentFaultError(f"text in the output {chosen.name!r:.60}")
-        return chosen.numbers()
+        if chosen.datatype in ("BYTES", "BOOL"):
+            kind = "text" if chosen.datatype == "BYTES" else "true and false"
+            raise AgentFaultError(f"{kind} in the output {chosen.name!r:.60}")
+        return chosen.measures()
 
 
 @final

@@ -214,9 +214,12 @@ def check_report(agent: str, values: Any, endpoint: Endpoint, labels: Labels) ->
             raise AgentFaultError(f"other labels: {list(values)!r:.60}")
         values, order = [[values[str(label)] for label in labels.names]], labels.names
     try:
-        found = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+        found = np.asarray(values)
+    except ValueError:  # lists of different lengths
         raise AgentFaultError(f"no numbers: {values!r:.60}") from None
+    if found.dtype.kind not in "iuf" or _has_truth(values):
+        raise AgentFaultError(f"no numbers: {values!r:.60}")
+    found = found.astype(np.float64)
     if found.shape not in ((1,), (1, 1), (1, K)):
         raise AgentFaultError(f"wrong length: shape {list(found.shape)} for one case")
     if np.isnan(found).any():
@@ -234,6 +237,13 @@ def check_report(agent: str, values: Any, endpoint: Endpoint, labels: Labels) ->
     except ReportError:
         raise AgentFaultError(f"no probability: {report!r:.60}") from None
     return report
+
+
+def _has_truth(values: Any) -> bool:
+    """Whether true or false is among the values, which numpy makes 1 or 0."""
+    if isinstance(values, list):
+        return any(map(_has_truth, values))
+    return isinstance(values, bool)
 
 
 async def _read(response: Any) -> bytes:

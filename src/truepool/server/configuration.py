@@ -195,6 +195,8 @@ def _known(cls: Any, given: Any, what: str) -> dict[str, Any]:
 
 
 def _labels(given: Any, positive: Any) -> Labels:
+    if isinstance(positive, bool):  # which equals 0 or 1
+        raise SettingError(f"positive must be one of the labels; got {positive!r}")
     if given is None:
         return Labels.of_two(0, 1, positive)
     plain = isinstance(given, list) and (

@@ -30,9 +30,14 @@ class Coordinator:
         self.ledger = Ledger(place, create=create)
         self.operations = Operations(self.ledger)
         self.access = Access(self.ledger, rate)
-        with self.ledger.transaction():
-            for name in self.ledger.pool_names():  # replayed now, not at a request
-                self.operations.find(name)
+        try:
+            with self.ledger.transaction():
+                for name in self.ledger.pool_names():  # replayed now, not at a request
+                    self.operations.find(name)
+        except BaseException:
+            self.access.close()
+            self.ledger.close()
+            raise
         self.metrics = Metrics()
         self.writer = Writer(
             self.ledger.transaction, self.operations.reset, self.metrics
@@ -68,7 +73,10 @@ class Coordinator:
         """Change the agents or the rules of a pool."""
         caller.check("register", pool)
         act = self.operations.change
-        return self._with_trail(caller, kind, act, pool, kind, content)
+        action = kind
+        if kind == "endpoint":
+            action = "remove-endpoint" if content["endpoint"] is None else "endpoint"
+        return self._with_trail(caller, action, act, pool, kind, content)
 
     def report(self, caller: Caller, pool: str, reports: Sequence[Report]) -> Answer:
         """Store reports."""

@@ -12,13 +12,14 @@ import grpc
 from grpc_health.v1 import health, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from truepool.core.errors import LedgerError, RequestError, SettingError, TruepoolError
+from truepool.core.errors import SettingError, TruepoolError
 from truepool.server import wire
 from truepool.server.access import Caller
 from truepool.server.answers import Answer, after, give
 from truepool.server.coordinator import Coordinator
 from truepool.server.grpc_operations import CHUNK, OPERATIONS, reports
 from truepool.server.http import LARGEST_BODY
+from truepool.server.observation import error_code
 
 SERVICE = "truepool.v1.Coordinator"
 CODE = "truepool-code"
@@ -31,6 +32,7 @@ STATUS = {
     "conflict": grpc.StatusCode.ALREADY_EXISTS,
     "too-large": grpc.StatusCode.RESOURCE_EXHAUSTED,
     "too-many": grpc.StatusCode.RESOURCE_EXHAUSTED,
+    "internal": grpc.StatusCode.INTERNAL,
     "unavailable": grpc.StatusCode.UNAVAILABLE,
 }
 """gRPC status of each code of an error."""
@@ -178,10 +180,7 @@ def unary(
 
 def failure(error: TruepoolError) -> dict[str, str]:
     """Return the code and the sentence of an error."""
-    code = "unavailable" if isinstance(error, LedgerError) else "invalid"
-    if isinstance(error, RequestError):
-        code = error.code
-    return {"code": code, "message": str(error)}
+    return {"code": error_code(error), "message": str(error)}
 
 
 async def _refuse(context: Any, error: TruepoolError) -> None:

@@ -14,12 +14,15 @@ from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import RequestError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.data.tables.export import describe, with_options
 from truepool.measures.inference import Resamples, unseen_differences, with_unseen
 from truepool.server import schema
 from truepool.server.configuration import PoolConfig
 
 MOST_CASES = 1_000_000
 """Cases that one answer may be about."""
+OUTCOME = "outcome"
+"""Column of the outcomes in an export."""
 LEVEL = 0.95
 """Of the interval of what a challenger would have saved."""
 
@@ -131,7 +134,7 @@ class History:
         return audit(self.panel(), costs=self.pool.costs).to_dict()
 
     def to_parquet(self) -> bytes:
-        """Return a table that ``truepool audit`` reads."""
+        """Return a table that ``truepool audit`` reads, with the costs of the pool."""
         names = self.pool.labels.names
         columns: dict[str, Any] = {
             "id": [case.case for case in self.cases],
@@ -146,9 +149,10 @@ class History:
                 part = [None if report is None else report[k] for report in given]
                 columns[f"{agent}:{name}"] = pa.array(part, pa.float64())
         columns |= self._columns
-        columns["outcome"] = [names[case.outcome] for case in self.cases]
-        stream = io.BytesIO()
-        parquet.write_table(pa.table(columns), stream)
+        columns[OUTCOME] = [names[case.outcome] for case in self.cases]
+        pool, stream = self.pool, io.BytesIO()
+        options = describe(OUTCOME, pool.labels, pool.costs, pool.threshold)
+        parquet.write_table(with_options(pa.table(columns), options), stream)
         return stream.getvalue()
 
     def evidence(self, champion: str, challenger: str) -> dict[str, Any]:

@@ -13,14 +13,14 @@ from pydantic import Field
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from truepool.core.errors import LedgerError, RequestError, TruepoolError
+from truepool.core.errors import RequestError, TruepoolError
 from truepool.server.access import Caller
 from truepool.server.answers import after
 from truepool.server.coordinator import Coordinator
 from truepool.server.http_administration import add_administration
 from truepool.server.http_cases import Strict, add_cases
 from truepool.server.local_requests import LocalRequests
-from truepool.server.observation import Observation
+from truepool.server.observation import Observation, error_code
 from truepool.server.over_time import credit_over_time, weights_over_time
 from truepool.server.pages import add_pages
 from truepool.server.path_names import EncodedSlashes, show_path
@@ -34,6 +34,7 @@ STATUS = {
     "conflict": 409,
     "too-large": 413,
     "too-many": 429,
+    "internal": 500,
     "unavailable": 503,
 }
 """HTTP status of each code of an error."""
@@ -274,8 +275,7 @@ def app(
 
     @api.exception_handler(TruepoolError)
     async def refuse(request: Request, error: TruepoolError) -> Response:
-        code = "unavailable" if isinstance(error, LedgerError) else "invalid"
-        return _error(error.code if isinstance(error, RequestError) else code, error)
+        return _error(error_code(error), error)
 
     @api.exception_handler(RequestValidationError)
     async def refuse_body(request: Request, error: RequestValidationError) -> Response:

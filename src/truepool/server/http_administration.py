@@ -5,26 +5,23 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Response
 from prometheus_client import CONTENT_TYPE_LATEST
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from truepool.server.answers import after
 from truepool.server.coordinator import Coordinator
+from truepool.server.http_cases import Strict
 
 
-class TokenBody(BaseModel):
+class TokenBody(Strict):
     """A token to make."""
-
-    model_config = ConfigDict(extra="forbid")
 
     role: str
     pool: str | None = None
     agent: str | None = None
 
 
-class RotationBody(BaseModel):
+class RotationBody(Strict):
     """How a token gives way to another."""
-
-    model_config = ConfigDict(extra="forbid")
 
     grace: float = Field(
         default=0.0, description="Seconds that the old token stays valid."

@@ -25,9 +25,12 @@ LINES = "application/x-ndjson"
 
 
 class Strict(BaseModel):
-    """A request whose unknown fields are refused, not ignored."""
+    """A request whose fields have their types: neither `true` nor "0.3" is a number.
 
-    model_config = ConfigDict(extra="forbid")
+    Unknown fields are refused, not ignored.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class ReportBody(Strict):

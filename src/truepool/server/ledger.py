@@ -19,7 +19,7 @@ from sqlalchemy import (
     update,
 )
 
-from truepool.core.errors import LedgerError
+from truepool.core.errors import LedgerError, RequestError
 from truepool.server import schema
 from truepool.server.configuration import check_name
 from truepool.server.databases import Row, open_database
@@ -127,6 +127,16 @@ class Ledger:
         """Return the number of a pool."""
         check_name("a pool", name)
         return self.connection.execute(FIND_POOL, {"name": name}).scalar()
+
+    def pool_number(self, name: str) -> int:
+        """Return the number of a pool that must be there."""
+        number = self.find_pool(name)
+        if number is None:
+            known = ", ".join(self.pool_names()) or "none"
+            raise RequestError(
+                "unknown", f"there is no pool {name!r:.60}; known: {known}"
+            )
+        return number
 
     def lock_pool(self, name: str) -> None:
         """Keep other coordinators from changing a pool until the transaction ends."""

@@ -14,7 +14,9 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 
+from truepool.core.errors import LedgerError, RequestError, TruepoolError
 from truepool.server.metrics import Metrics
+from truepool.server.writer import FAULTS
 
 LOGGER = logging.getLogger("truepool.server")
 Scope = MutableMapping[str, Any]
@@ -75,6 +77,23 @@ class Observation:
                     }
                 },
             )
+
+
+def error_code(error: TruepoolError) -> str:
+    """Return the stable code of an error; one that is not the caller's is logged.
+
+    A plug-in that fails, or that breaks its contract, is none of the caller's: the same
+    request may be answered once it is upgraded.
+    """
+    if isinstance(error, RequestError):
+        return error.code
+    if isinstance(error, LedgerError):
+        return "unavailable"
+    if isinstance(error, FAULTS):
+        origin = error.__cause__ or error
+        LOGGER.error("fault", exc_info=(type(origin), origin, origin.__traceback__))
+        return "internal"
+    return "invalid"
 
 
 def _path(scope: Scope) -> str:

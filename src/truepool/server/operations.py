@@ -5,6 +5,7 @@ Each refuses before it changes anything. All protocols come here, through `Coord
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, groupby
 from operator import itemgetter
@@ -13,7 +14,7 @@ from typing import Any
 from truepool.core.errors import LedgerError, RequestError, SettingError, TruepoolError
 from truepool.data.labels import format_labels
 from truepool.server.configuration import PoolConfig, check_name
-from truepool.server.deployment import Deployment, Entry
+from truepool.server.deployment import Deployment, Entry, name_pool
 from truepool.server.ledger import Ledger
 from truepool.server.reports import Report, as_rows, known_reports, probabilities
 from truepool.server.writer import attempt
@@ -44,8 +45,9 @@ class Operations:
             return known
         if known is None or self.ledger.shared:
             self.ledger.lock_pool(name)
-            number, deployment = known or self._load(name)
-            known = number, self._catch_up(number, deployment, name)
+            with name_pool(name):
+                number, deployment = known or self._load(name)
+                known = number, self._catch_up(number, deployment, name)
             self.pools[name] = known
         return known
 
@@ -61,12 +63,7 @@ class Operations:
 
     def _load(self, name: str) -> tuple[int, Deployment]:
         """Number and state of a pool at its last snapshot."""
-        number = self.ledger.find_pool(name)
-        if number is None:
-            known = ", ".join(self.ledger.pool_names()) or "none"
-            raise RequestError(
-                "unknown", f"there is no pool {name!r:.60}; known: {known}"
-            )
+        number = self.ledger.pool_number(name)
         n, states = self.ledger.snapshot(number)
         return number, Deployment.unpack(n, states) if states else Deployment()
 
@@ -98,6 +95,8 @@ class Operations:
     ) -> dict[str, Any]:
         """Let an agent join or leave; start, promote or withdraw a challenger."""
         number, deployment = self.find(pool)
+        if kind == "promote" and content["name"] == deployment.champion:
+            return describe(deployment)
         # If a rule refuses, others may have changed: the pool is then read again.
         del self.pools[pool]
         self._record(number, deployment, kind, None, content)
@@ -344,10 +343,11 @@ def answer(deployment: Deployment, entry: Entry) -> dict[str, Any]:
 
 
 def describe(deployment: Deployment) -> dict[str, Any]:
-    """Return what a pool is and how it stands."""
+    """Return what a pool is and how it stands, with the rule that decides now."""
     champion = deployment.rules[deployment.champion]
+    deciding = deployment.rule_configs[deployment.champion]
     return {
-        **deployment.pool.to_dict(),
+        **replace(deployment.pool, rule=deciding).to_dict(),
         "agents": list(deployment.active),
         "rule": deployment.champion,
         "challengers": [

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from fastapi import FastAPI, Request, Response
 
-from truepool.core.errors import LedgerError, RequestError, TruepoolError
+from truepool.core.errors import TruepoolError
 from truepool.render.html.dashboard import (
     index_page,
     message_page,
@@ -22,9 +22,13 @@ from truepool.render.html.dashboard import (
 from truepool.server.access import Caller
 from truepool.server.coordinator import Coordinator
 from truepool.server.dashboard import Dashboard
+from truepool.server.observation import error_code
 from truepool.server.path_names import SLASH
 
-STATUS = {"unauthenticated": 401, "forbidden": 403, "unknown": 404}
+STATUS = {
+    "unauthenticated": 401, "forbidden": 403, "unknown": 404, "internal": 500,
+    "unavailable": 503,
+}  # fmt: skip
 HEADERS = {
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",
@@ -43,9 +47,7 @@ def add_pages(api: FastAPI, coordinator: Coordinator) -> None:
             caller = coordinator.access.identify(_bearer(request))
             html = await asyncio.to_thread(make, caller)
         except TruepoolError as error:
-            code = error.code if isinstance(error, RequestError) else "invalid"
-            unusable = 503 if isinstance(error, LedgerError) else 400
-            status = STATUS.get(code, unusable)
+            status = STATUS.get(error_code(error), 400)
             html = message_page("This page cannot be shown", str(error))
             if status == 401:
                 headers["WWW-Authenticate"] = ASK

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from truepool.core.errors import LedgerError
-from truepool.server.deployment import START, Deployment
+from truepool.server.deployment import START, Deployment, name_pool
 from truepool.server.ledger import Ledger
 
 
@@ -31,6 +31,11 @@ def verify(ledger: Ledger, pool: str) -> Verification:
         raise LedgerError(
             f"there is no pool {pool!r:.60} in the ledger; known: {known}"
         )
+    with name_pool(pool):
+        return _replay(ledger, pool, number)
+
+
+def _replay(ledger: Ledger, pool: str, number: int) -> Verification:
     marks = set(ledger.snapshot_numbers(number))
     deployment: Deployment | None = Deployment()
     chain, n, replayed, erased = START, 0, 0, 0

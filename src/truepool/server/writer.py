@@ -13,7 +13,13 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 
-from truepool.core.errors import LedgerError, TruepoolError
+from truepool.core.errors import (
+    LearnerError,
+    LedgerError,
+    PluginError,
+    PoolError,
+    TruepoolError,
+)
 from truepool.server.answers import Answer, give
 from truepool.server.databases import ContentionError
 from truepool.server.metrics import Metrics
@@ -24,6 +30,8 @@ CROWD = 10
 PAUSE = 0.0005
 """After a commit of a crowd of operations the next one waits so many seconds for more:
 their threads then change turns once for all, which takes most of a commit's time."""
+FAULTS = (LedgerError, PluginError, LearnerError, PoolError)
+"""Errors that are no refusals: an operation may have been half done by then."""
 Operation = Callable[[], Any]
 
 
@@ -133,7 +141,7 @@ def attempt(operation: Operation) -> Any:
     """Return the answer of an operation, or why it is refused."""
     try:
         return operation()
-    except LedgerError:  # it fails, and so do the others
+    except FAULTS:  # nothing of the transaction may stay
         raise
     except TruepoolError as error:
         return error

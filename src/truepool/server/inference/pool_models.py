@@ -87,7 +87,7 @@ def _reports(
     """Reports of each case by agent, from one tensor or one per agent."""
     whole = rest.pop(REPORTS, None)
     if whole is not None:
-        values = whole.numbers()
+        values = whole.measures()
         wanted = [len(agents)] if classes == 2 else [len(agents), classes]
         if values.ndim != len(wanted) + 1 or list(values.shape[1:]) != wanted:
             shape = ", ".join(map(str, ["T", *wanted]))
@@ -121,7 +121,7 @@ def _reports(
 
 
 def _of_agent(tensor: Tensor, classes: int) -> Any:
-    values = tensor.numbers()
+    values = tensor.measures()
     if classes > 2 and values.ndim == 2 and values.shape[1] == classes:
         return values
     return tensor.column().astype(np.float64)
@@ -155,7 +155,7 @@ def _columns(
                 "invalid",
                 f"no agent and no column of the costs is called {name!r:.60}",
             )
-        tensor.numbers()
+        tensor.measures()
         values = tensor.column()
         if len(values) != count:
             raise RequestError(

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from truepool import __version__
-from truepool.core.errors import LedgerError, RequestError, TruepoolError
+from truepool.core.errors import RequestError, TruepoolError
 from truepool.server.http import LARGEST_BODY, STATUS
 from truepool.server.inference.models import (
     EXTENSIONS,
@@ -24,6 +24,7 @@ from truepool.server.inference.models import (
     check_version,
 )
 from truepool.server.inference.tensors import Tensor
+from truepool.server.observation import error_code
 from truepool.server.path_names import show_path
 
 HEADER = "inference-header-content-length"
@@ -221,10 +222,8 @@ def _names(request: Request) -> tuple[str, str]:
     return found["model"], found.get("version", "")
 
 
-async def _refuse(request: Request, error: Exception) -> Response:
-    code = "unavailable" if isinstance(error, LedgerError) else "invalid"
-    if isinstance(error, RequestError):
-        code = error.code
+async def _refuse(request: Request, error: Any) -> Response:
+    code = error_code(error)
     headers = {"WWW-Authenticate": "Bearer"} if code == "unauthenticated" else None
     return JSONResponse({"error": str(error)}, STATUS[code], headers)
 

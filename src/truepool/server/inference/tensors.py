@@ -1,7 +1,7 @@
 """Tensors of the protocol: as JSON, as raw bytes, and as arrays."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -26,6 +26,13 @@ TYPES: dict[str, Any] = {
     "BYTES": np.object_,
 }
 """Array type of each datatype; the elements of BYTES are text."""
+ELEMENTS: dict[str, tuple[type, ...]] = {
+    "b": (bool,),
+    "u": (int,),
+    "i": (int,),
+    "f": (int, float),
+}
+"""Types of the elements in JSON, by the kind of array; numpy would convert others."""
 CONTENTS = {
     "BOOL": "bool_contents",
     "UINT8": "uint_contents",
@@ -76,12 +83,14 @@ class Tensor:
             return cls(name, datatype, _texts(name, flat).reshape(shape))
         if datatype.startswith("FP"):
             flat = [math.nan if value is None else value for value in flat]
-        if any(isinstance(value, str | bytes | Mapping) for value in flat):
-            raise _refuse(name, f"numbers of datatype {datatype}", "others")
+        allowed = ELEMENTS[np.dtype(kind).kind]
+        odd = [value for value in flat if type(value) not in allowed]
+        if odd:
+            raise _refuse(name, f"elements of datatype {datatype}", repr(odd[0])[:40])
         try:
             values = np.array(flat, dtype=kind).reshape(shape)
         except (ValueError, TypeError, OverflowError):
-            raise _refuse(name, f"numbers of datatype {datatype}", "others") from None
+            raise _refuse(name, f"elements of datatype {datatype}", "others") from None
         return cls(name, datatype, values)
 
     @classmethod
@@ -121,8 +130,14 @@ class Tensor:
     def numbers(self) -> FloatArray:
         """Return the elements as float64; refuse text."""
         if self.datatype == "BYTES":
-            raise _refuse(self.name, "numbers", "BYTES")
+            raise _refuse(self.name, "numbers", self.datatype)
         return self.values.astype(np.float64)
+
+    def measures(self) -> FloatArray:
+        """Return probabilities or amounts, which are neither text nor true or false."""
+        if self.datatype == "BOOL":
+            raise _refuse(self.name, "numbers", self.datatype)
+        return self.numbers()
 
     def column(self) -> Array:
         """Return the elements (T,) of a tensor of shape (T,) or (T, 1)."""
