@@ -60,8 +60,9 @@ of the negative items, 9.7 % [0.6, 22.2] are false alarms.
 - 50.0 % of items may be decided without a person: at most 10 % errors, with 90 
 % confidence. The bound is on the errors among these items only: the surest 
 ones, decided by the judges' mean log-odds.
-- About 166 labels in all would allow more, if errors stay as frequent: of 58 
-labelled items in these and the next 5 %, the jury decides 3 wrongly.
+- About 166 labels in all, drawn at random, would allow more, if errors stay as 
+frequent: of 58 labelled items in these and the next 5 %, the jury decides 3 
+wrongly.
 - 103 items for a person, 97 decided without one.
 - bob / cy: asked twice, 20.0 % of 300 verdicts change sides, and the mean 
 difference is 0.256. That is reliability, not skill.
@@ -69,10 +70,10 @@ difference is 0.256. That is reliability, not skill.
 items.
 
 What more labels would allow
-labels in all  decided without a person 
-────────────────────────────────────────
-100 (now)                        50.0 % 
-200                              55.0 % 
+labels drawn at random  decided without a person 
+─────────────────────────────────────────────────
+100 (now)                                 50.0 % 
+200                                       55.0 % 
 
 If the jury keeps erring as often in every share of the items.
 

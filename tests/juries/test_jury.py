@@ -510,7 +510,7 @@ def test_items_to_label_next_have_weights_that_sum_to_all_unlabelled_items():
     assert (~np.isnan(weights)).sum() == 30
     assert np.nansum(weights) == pytest.approx(250)
     assert np.isnan(weights[:50]).all()
-    assert "30 items to label next" in printed(jury)
+    assert "30 items chosen to label next" in printed(jury)
 
 
 def buy_labels(rng, recipe, labels=30, bought=30):
@@ -543,6 +543,7 @@ def test_only_labels_drawn_at_random_certify_items():
     panel, weights, _ = buy_labels(np.random.default_rng(2), "J5g")
     jury = tp.jury(panel, label_weights=weights)
     assert jury.certificate.labels <= 30 < jury.labelled
+    assert (jury.random_labels, jury.chosen_labels) == (30, 30)
     assert jury.sample_p_value is not None
     assert tp.jury(panel, label_weights=np.ones(60)).sample_p_value is None
     equal = tp.jury(panel, label_weights=np.full(60, 7.0))
@@ -550,6 +551,27 @@ def test_only_labels_drawn_at_random_certify_items():
     assert jury.rate != equal.rate
     assert tp.jury(panel, label_weights=np.full(60, 1e200)).rate == equal.rate
     assert jury.judges[0].bias != equal.judges[0].bias
+
+
+def test_what_more_labels_would_allow_counts_only_labels_drawn_at_random():
+    panel, weights, _ = buy_labels(np.random.default_rng(4), "J5g", labels=60)
+    jury = tp.jury(panel, label_weights=weights, label_next=20)
+    assert jury.certificate.outlook == "possible"
+    needed = jury.certificate.labels_needed
+    text = " ".join(printed(jury).split())
+    assert "5 judges, 400 items, 90 labels (60 drawn at random and 30 chosen)" in text
+    assert "labels drawn at random decided without a person" in text
+    assert " 60 (now) " in text
+    assert f"About {needed} labels in all, drawn at random, would allow more" in text
+    random, chosen = steps(jury)[:2]
+    assert random.endswith(f"label about {needed} in all, drawn at random.")
+    assert chosen.startswith("Label the 20 chosen items, and give the labels back")
+    assert chosen.endswith(
+        "only labels drawn at random allow more decisions without a person."
+    )
+    page = html(jury)
+    assert "<dt>labels drawn at random</dt><dd>60</dd>" in page
+    assert "<dt>labels chosen</dt><dd>30</dd>" in page
 
 
 def test_both_orders_of_a_judge_count_as_one_judge_without_the_bias():

@@ -161,6 +161,7 @@ def jury(
         score_range=scores,
         clip=merged.clip,
         empty_items=empty_items,
+        chosen_labels=int((~random).sum()),
     )
 
 

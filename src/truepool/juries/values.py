@@ -174,6 +174,9 @@ class Jury:
         Test that the labelled items are a random sample of all.
     withheld : tuple of Shortage
         What is not said because labels are too few.
+    chosen_labels : int
+        Labels that carry the weight of a plan; the others were drawn at random, and
+        only these count for the certificate.
     """
 
     ids: Array
@@ -201,6 +204,7 @@ class Jury:
     score_range: tuple[float, float] | None = None
     clip: float = LARGEST_CLIP
     empty_items: int = 0
+    chosen_labels: int = 0
 
     @property
     def selective(self) -> bool:
@@ -230,6 +234,11 @@ class Jury:
     def labelled(self) -> int:
         """Number of labelled items."""
         return sum(self.label_cases)
+
+    @property
+    def random_labels(self) -> int:
+        """Number of labels drawn at random."""
+        return self.labelled - self.chosen_labels
 
     def __len__(self) -> int:
         """Return the number of items, T."""
@@ -261,6 +270,7 @@ class Jury:
             "items": len(self),
             "empty_items": self.empty_items,
             "labelled": self.labelled,
+            "chosen_labels": self.chosen_labels,
             "outcome_labels": self.labels.to_dict(list(self.label_cases)),
             "pool": self.pool,
             "judges": plain_value([asdict(judge) for judge in self.judges]),

@@ -9,6 +9,10 @@ from truepool.render.numbers import amount
 
 MAX_NAMED = 5
 """Judges that are named in a sentence; more are counted."""
+WHAT_CHOSEN_LABELS_DO = (
+    "They help the pool to learn, and estimate the rate and the credit of the judges; "
+    "only labels drawn at random allow more decisions without a person."
+)
 
 
 def headline(jury: Jury) -> str:
@@ -63,16 +67,16 @@ def _label(jury: Jury) -> Iterator[str]:
     elif jury.rate is None:
         more = jury.needed_labels - jury.labelled
         yield f"Label {pluralize(more, 'more item')}, drawn at random."
-    elif jury.plan is not None:
-        yield (
-            f"Label the {pluralize(len(jury.plan.cases), 'item')} chosen to be "
-            "labelled next, and give them back with their weights."
-        )
     elif jury.certificate is not None and jury.certificate.labels_needed is not None:
         number = "about" if jury.certificate.outlook == "possible" else "at least"
         yield (
             f"To decide more items without a person, label {number} "
             f"{jury.certificate.labels_needed:,} in all, drawn at random."
+        )
+    if jury.plan is not None and not jury.selective:
+        yield (
+            f"Label the {pluralize(len(jury.plan.cases), 'chosen item')}, and give "
+            f"the labels back with their weights. {WHAT_CHOSEN_LABELS_DO}"
         )
 
 

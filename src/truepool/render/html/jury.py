@@ -12,7 +12,7 @@ from truepool.juries import Jury
 from truepool.measures.automation import review_order
 from truepool.render import figures
 from truepool.render.html.layout import Section, page
-from truepool.render.jury_advice import headline, steps
+from truepool.render.jury_advice import WHAT_CHOSEN_LABELS_DO, headline, steps
 from truepool.render.numbers import amount, format_estimate, percent
 from truepool.render.tables import jury as tables
 from truepool.render.tables.grid import Grid
@@ -67,7 +67,11 @@ def _facts(jury: Jury) -> Iterator[tuple[str, str]]:
     yield "items", f"{len(jury):,}"
     if jury.empty_items:
         yield "items without a verdict", f"{jury.empty_items:,}"
-    yield "labels", f"{jury.labelled:,}"
+    if jury.chosen_labels:
+        yield "labels drawn at random", f"{jury.random_labels:,}"
+        yield "labels chosen", f"{jury.chosen_labels:,}"
+    else:
+        yield "labels", f"{jury.labelled:,}"
     if jury.rate is not None:
         yield "true rate", tables.share(jury.rate)
     yield "decided without a person", f"{(jury.decided_by == 'automatic').sum():,}"
@@ -203,7 +207,8 @@ def _labels(jury: Jury) -> Section:
     if jury.plan is None:
         lines.append(
             "Run truepool jury with --label-next 50 -o items.csv to choose 50 items; "
-            "labels of these, given back with their weights, keep the rate unbiased."
+            "labels of these, given back with their weights, keep the rate unbiased. "
+            f"{WHAT_CHOSEN_LABELS_DO}"
         )
     else:
         lines += tables.label_plan_lines(jury)

@@ -14,7 +14,12 @@ from truepool.measures.automation import Certificate
 from truepool.measures.groups import FEWEST_CASES, FEWEST_OF_A_CLASS
 from truepool.measures.inference import Rate
 from truepool.render import labels
-from truepool.render.jury_advice import bound, headline, steps
+from truepool.render.jury_advice import (
+    WHAT_CHOSEN_LABELS_DO,
+    bound,
+    headline,
+    steps,
+)
 from truepool.render.numbers import (
     amount,
     equation,
@@ -54,8 +59,17 @@ def heading(jury: Jury) -> str:
     """Say how many judges, items and labels there are."""
     return (
         f"{pluralize(len(jury.judges), 'judge')}, {pluralize(len(jury), 'item')}, "
-        f"{pluralize(jury.labelled, 'label')}"
+        f"{label_count(jury)}"
     )
+
+
+def label_count(jury: Jury) -> str:
+    """Say how many labels there are, and of which kind if there are two."""
+    labels = pluralize(jury.labelled, "label")
+    if not jury.chosen_labels:
+        return labels
+    chosen = f"{jury.chosen_labels:,} chosen"
+    return f"{labels} ({jury.random_labels:,} drawn at random and {chosen})"
 
 
 def sentences(jury: Jury) -> Iterator[str]:
@@ -168,8 +182,8 @@ def _outlook(found: Certificate) -> str:
     )
     if found.outlook == "possible":
         return (
-            f"About {found.labels_needed:,} labels in all would allow more, if errors "
-            f"stay as frequent: {errors}."
+            f"About {found.labels_needed:,} labels in all, drawn at random, would "
+            f"allow more, if errors stay as frequent: {errors}."
         )
     if found.outlook == "unlikely":
         return (
@@ -211,9 +225,10 @@ def label_plan_lines(jury: Jury) -> Iterator[str]:
     """Say what to label next."""
     if jury.plan is not None:
         yield (
-            f"{pluralize(len(jury.plan.cases), 'item')} to label next, drawn at random "
-            "within parts by pooled probability; give them back with their "
-            "label_weight (-o FILE, --labels FILE --weight label_weight)."
+            f"{pluralize(len(jury.plan.cases), 'item')} chosen to label next, more of "
+            "them where the jury is less sure; give their labels back with their "
+            "label_weight (-o FILE, --labels FILE --weight label_weight). "
+            f"{WHAT_CHOSEN_LABELS_DO}"
         )
 
 
@@ -284,8 +299,8 @@ def forecast_grids(jury: Jury) -> Iterator[Grid]:
         rows = [(f"{one.labels:,}", percent(one.share)) for one in found.forecast]
         yield Grid(
             "What more labels would allow",
-            ("labels in all", "decided without a person"),
-            ((f"{jury.labelled:,} (now)", percent(found.share)), *rows),
+            ("labels drawn at random", "decided without a person"),
+            ((f"{jury.random_labels:,} (now)", percent(found.share)), *rows),
             ("If the jury keeps erring as often in every share of the items.",),
         )
 
