@@ -51,8 +51,9 @@ What to do:
 4 judges, 300 items, 100 labels
 - Outcome label: yes = positive (57 items), no = negative (43).
 - True rate of yes: 55.9 % [48.5, 63.0].
-- Cost per item of the jury's decisions on all 300 items, if no person looks: 
-0.083 [.029, .207] false alarms (1 per missed item).
+- If no person looks at any of the 300 items, the errors of the jury's decisions
+add up to the cost of 83 false alarms per 1,000 items (95 % interval 29 to 207).
+A missed item costs 1, a false alarm 1.
 - Errors of these decisions, as shares of all items: 4.1 % [1.4, 10.4] are 
 missed, 4.2 % [1.5, 10.4] are false alarms.
 - The same errors by class: of the positive items, 7.4 % [0.0, 17.6] are missed;
@@ -60,8 +61,9 @@ of the negative items, 9.7 % [0.6, 22.2] are false alarms.
 - 50.0 % of items may be decided without a person: at most 10 % errors, with 90 
 % confidence. The bound is on the errors among these items only: the surest 
 ones, decided by the judges' mean log-odds.
-- About 166 labels in all would allow more, if errors stay as frequent: of 58 
-labelled items in these and the next 5 %, the jury decides 3 wrongly.
+- About 166 labels in all, drawn at random, would allow more, if errors stay as 
+frequent: of 58 labelled items in these and the next 5 %, the jury decides 3 
+wrongly.
 - 103 items for a person, 97 decided without one.
 - bob / cy: asked twice, 20.0 % of 300 verdicts change sides, and the mean 
 difference is 0.256. That is reliability, not skill.
@@ -69,10 +71,10 @@ difference is 0.256. That is reliability, not skill.
 items.
 
 What more labels would allow
-labels in all  decided without a person 
-────────────────────────────────────────
-100 (now)                        50.0 % 
-200                              55.0 % 
+labels drawn at random  decided without a person 
+─────────────────────────────────────────────────
+100 (now)                                 50.0 % 
+200                                       55.0 % 
 
 If the jury keeps erring as often in every share of the items.
 
@@ -136,7 +138,8 @@ def test_every_item_has_its_row(table, truepool, tmp_path):
     words = ("--budget", 40, "--label-next", 20, "--cost-fn", 10, "--currency", "EUR")
     code, out, _ = truepool("jury", table, *LABELLED, *words, "-o", path)
     assert code == 0
-    assert "EUR (10 per missed item)" in " ".join(out.split())
+    text = " ".join(out.split())
+    assert "A missed item costs 10 EUR, a false alarm 1 EUR." in text
     assert out.endswith(f"Wrote {path}.\n")
     rows = list(csv.DictReader(path.read_text().splitlines()))
     assert [row["id"] for row in rows] == [f"item{t}" for t in range(300)]

@@ -1,6 +1,8 @@
 """A jury: each statement holds as often as it says, or is not made."""
 
 import json
+import re
+from dataclasses import replace
 from io import StringIO
 
 import numpy as np
@@ -184,12 +186,12 @@ def test_copies_are_found_and_others_are_not_accused():
     for name, copies in (("J9g", {("agent8", "agent2")}), ("J7bias", set())):
         for _ in range(5):
             reports, truth = simulate(rng, **RECIPES[name])
-            number, found = similarity(Verdicts.from_panel(reports_only(reports)))
+            number, found, _ = similarity(Verdicts.from_panel(reports_only(reports)))
             assert {(copy.judge, copy.model) for copy in found} == copies
             # Without labels, what two judges share may be the truth.
             assert {copy.error_correlation for copy in found} <= {None}
             assert np.isnan(number)
-            number, found = similarity(
+            number, found, _ = similarity(
                 Verdicts.from_panel(with_labels(reports, truth, 100))
             )
             assert {(copy.judge, copy.model) for copy in found} == copies
@@ -207,7 +209,9 @@ def accurate_voters(rng, voters=4, items=1200, accuracy=0.98):
 def test_independent_judges_who_are_nearly_always_right_are_no_copies():
     for seed in range(10):
         votes, truth = accurate_voters(np.random.default_rng(seed))
-        number, found = similarity(Verdicts.from_panel(with_labels(votes, truth, 500)))
+        number, found, _ = similarity(
+            Verdicts.from_panel(with_labels(votes, truth, 500))
+        )
         assert found == ()
         assert 3.5 < number <= 4
     # The labels of 30 items hold next to no error, so that they cannot tell.
@@ -227,12 +231,61 @@ def test_a_copy_of_a_judge_who_is_nearly_always_right_is_found_by_its_errors():
     assert (copy.judge, copy.model) == ("agent3", "agent0")
     assert copy.error_correlation == pytest.approx(1)
     assert 2.5 < jury.effective_judges < 3
-    assert "Leave out one of each pair of near-copies: agent3 or agent0." in steps(jury)
+    assert "Of near-copies keep one: agent0 or agent3." in steps(jury)
     assert "nearly repeats agent0" in printed(jury)
     unlabelled = tp.jury(reports_only(votes))
     assert len(unlabelled.copies) == 3
     assert "Labels would tell" in " ".join(printed(unlabelled).split())
     assert not any("copies" in step for step in steps(unlabelled))
+
+
+def test_near_copies_that_help_are_not_both_to_be_kept():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 300)
+    good = np.clip(0.6 * truth + 0.2 + rng.normal(0, 0.2, 300), 0, 1)
+    reports = np.column_stack([good, good, rng.random((300, 2))])
+    names = ("good", "copycat", "c", "d")
+    panel = tp.Panel(reports[:120], truth[:120], agents=names)
+    jury = tp.jury(panel.with_pending(reports[120:]))
+    assert [judge.advice for judge in jury.judges[:2]] == ["keep", "keep"]
+    found = [step for step in steps(jury) if "good" in step or "copycat" in step]
+    assert found == ["Of near-copies keep one: good or copycat."]
+    rows = [line for line in printed(jury).splitlines() if line.startswith("good")]
+    assert rows[0].endswith("keep one ")
+    assert html(jury).count("<td>keep one</td>") == 2
+    # A copy that is dropped for its credit leaves nothing to choose.
+    first = replace(jury.judges[0], advice="drop")
+    found = " ".join(steps(replace(jury, judges=(first, *jury.judges[1:]))))
+    assert "Drop good, " in found
+    assert "Keep copycat:" in found
+    assert "near-copies" not in found
+
+
+def test_a_copy_of_a_copy_is_one_of_three():
+    votes, truth = accurate_voters(np.random.default_rng(0), voters=3)
+    votes = np.column_stack([votes, votes[:, 0], votes[:, 0]])
+    jury = tp.jury(with_labels(votes, truth, 300))
+    # Three of five that are one outvote the others: each of them alone does harm.
+    assert [jury.judges[i].advice for i in (0, 3, 4)] == ["drop"] * 3
+    found = steps(jury)
+    assert "Of near-copies keep one: agent0 or agent3 or agent4." in found
+    assert not any(step.startswith("Drop") for step in found)
+
+
+def test_judges_who_share_too_few_items_are_not_said_to_be_no_copies():
+    same = np.linspace(0.1, 0.9, 20)[:, None].repeat(2, axis=1)
+    few = "Too few shared items to look for copies: 30 are needed."
+    assert few in printed(tp.jury(reports_only(same)))
+    assert few in html(tp.jury(reports_only(same)))
+    many = np.random.default_rng(0).random((30, 3))
+    assert "look for copies" not in printed(tp.jury(reports_only(many)))
+    many[0, 2] = np.nan
+    text = " ".join(printed(tp.jury(reports_only(many))).split())
+    assert "2 pairs of judges share too few items to look for copies: 30" in text
+    many[:2, 1] = [0.3, np.nan]
+    many[0, 2] = 0.5
+    text = " ".join(printed(tp.jury(reports_only(many))).split())
+    assert "2 pairs of judges share too few items" in text
 
 
 def test_the_effective_number_is_not_lowered_by_few_labels():
@@ -251,7 +304,7 @@ def test_judges_who_share_few_items_are_not_accused_of_copying():
     reports[:, 0] = np.tile([0.1, 0.9], 40)
     for judge, shared in ((1, 29), (2, 30)):
         reports[:shared, judge] = reports[:shared, 0]
-    _, found = similarity(Verdicts.from_panel(reports_only(reports)))
+    _, found, _ = similarity(Verdicts.from_panel(reports_only(reports)))
     assert [(copy.judge, copy.model) for copy in found] == [("agent2", "agent0")]
 
 
@@ -510,7 +563,7 @@ def test_items_to_label_next_have_weights_that_sum_to_all_unlabelled_items():
     assert (~np.isnan(weights)).sum() == 30
     assert np.nansum(weights) == pytest.approx(250)
     assert np.isnan(weights[:50]).all()
-    assert "30 items to label next" in printed(jury)
+    assert "30 items chosen to label next" in printed(jury)
 
 
 def buy_labels(rng, recipe, labels=30, bought=30):
@@ -543,6 +596,7 @@ def test_only_labels_drawn_at_random_certify_items():
     panel, weights, _ = buy_labels(np.random.default_rng(2), "J5g")
     jury = tp.jury(panel, label_weights=weights)
     assert jury.certificate.labels <= 30 < jury.labelled
+    assert (jury.random_labels, jury.chosen_labels) == (30, 30)
     assert jury.sample_p_value is not None
     assert tp.jury(panel, label_weights=np.ones(60)).sample_p_value is None
     equal = tp.jury(panel, label_weights=np.full(60, 7.0))
@@ -550,6 +604,27 @@ def test_only_labels_drawn_at_random_certify_items():
     assert jury.rate != equal.rate
     assert tp.jury(panel, label_weights=np.full(60, 1e200)).rate == equal.rate
     assert jury.judges[0].bias != equal.judges[0].bias
+
+
+def test_what_more_labels_would_allow_counts_only_labels_drawn_at_random():
+    panel, weights, _ = buy_labels(np.random.default_rng(4), "J5g", labels=60)
+    jury = tp.jury(panel, label_weights=weights, label_next=20)
+    assert jury.certificate.outlook == "possible"
+    needed = jury.certificate.labels_needed
+    text = " ".join(printed(jury).split())
+    assert "5 judges, 400 items, 90 labels (60 drawn at random and 30 chosen)" in text
+    assert "labels drawn at random decided without a person" in text
+    assert " 60 (now) " in text
+    assert f"About {needed} labels in all, drawn at random, would allow more" in text
+    random, chosen = steps(jury)[:2]
+    assert random.endswith(f"label about {needed} in all, drawn at random.")
+    assert chosen.startswith("Label the 20 chosen items, and give the labels back")
+    assert chosen.endswith(
+        "only labels drawn at random allow more decisions without a person."
+    )
+    page = html(jury)
+    assert "<dt>labels drawn at random</dt><dd>60</dd>" in page
+    assert "<dt>labels chosen</dt><dd>30</dd>" in page
 
 
 def test_both_orders_of_a_judge_count_as_one_judge_without_the_bias():
@@ -568,6 +643,51 @@ def test_the_orders_of_a_judge_without_colleagues_stay_two_columns():
     jury = tp.jury(table, swapped=[("a", "b")])
     assert len(jury.judges) == 2
     assert (jury.order_bias[0].bias.value, jury.order_bias[0].p_value) == (0, 1)
+
+
+def test_a_judge_without_colleagues_is_counted_once_whatever_its_columns():
+    reports = np.random.default_rng(0).random((40, 1)).repeat(2, axis=1)
+    jury = tp.jury(reports_only(reports, ("a", "b")), swapped=[("a", "b")])
+    assert repr(jury) == "Jury(1 judge, 40 items, 0 labelled)"
+    text = " ".join(printed(jury).split())
+    assert "1 judge (2 columns), 40 items, 0 labels" in text
+    assert "There is no other judge, so its columns are listed" in text
+    assert "<dt>judges</dt><dd>1</dd>" in html(jury)
+    assert jury.copies == ()
+    assert "agree nearly always" not in text
+
+
+def test_no_more_labels_are_asked_for_than_there_are_items():
+    jury = tp.jury(reports_only(np.full((3, 2), 0.4)))
+    assert steps(jury)[0] == (
+        "Add at least 17 items with verdicts, and label all 20: the first statements "
+        "need 20 labels."
+    )
+    assert "--label-next 3 -o items.csv" in html(jury)
+    assert steps(tp.jury(reports_only(np.full((20, 2), 0.4))))[0] == (
+        "Label 20 more items, drawn at random."
+    )
+
+
+@pytest.mark.parametrize(
+    ("costs", "total", "prices"),
+    [
+        (tp.Costs(), "the cost of [0-9]+ false alarms", "1, a false alarm 1."),
+        (tp.Costs(fn=10, fp=2), "[0-9]+", "10, a false alarm 2."),
+        (tp.Costs(fn=10, currency="EUR"), "[0-9]+ EUR", "10 EUR, a false alarm 1 EUR."),
+    ],
+)
+def test_the_cost_is_one_per_thousand_items_in_its_unit(costs, total, prices):
+    reports, truth = simulate(np.random.default_rng(1), items=300)
+    text = " ".join(
+        printed(tp.jury(with_labels(reports, truth, 100), costs=costs)).split()
+    )
+    found = re.search(
+        f"decisions add up to {total} per 1,000 items \\(95 % interval [0-9]+ to "
+        r"[0-9,]+\). A missed item costs (.*?) -",
+        text,
+    )
+    assert found[1] == prices
 
 
 def test_a_judge_who_never_answered_is_listed():

@@ -133,7 +133,8 @@ def jury(
     unaided, decided_by, review = _decide(merged, pooled, certificate, costs, budget)
     decisions = unaided.copy()
     decisions[merged.labelled] = labels
-    effective, copies = similarity(merged)
+    single = merged is given and bool(swapped or repeated)
+    effective, copies, compared = similarity(merged)
     positive = int(labels.sum())
     return Jury(
         ids=merged.ids,
@@ -142,8 +143,8 @@ def jury(
         decided_by=decided_by,
         pool=name,
         judges=tuple(judges(merged, level, seed)),
-        effective_judges=effective,
-        copies=copies,
+        effective_judges=float("nan") if single else effective,
+        copies=() if single else copies,
         order_bias=both_orders,
         repetitions=repetitions,
         rate=event_rate(merged, labels, merged.anchor, level) if enough else None,
@@ -161,6 +162,9 @@ def jury(
         score_range=scores,
         clip=merged.clip,
         empty_items=empty_items,
+        chosen_labels=int((~random).sum()),
+        compared_pairs=compared,
+        single=single,
     )
 
 

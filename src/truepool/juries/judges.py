@@ -1,6 +1,6 @@
 """Judges one by one: what each adds, how far it is off, and whom it repeats."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,8 +81,8 @@ def _advise(credit: Estimate) -> Advice:
     return "drop" if credit.high < 0 else "undecided"
 
 
-def similarity(verdicts: Verdicts) -> tuple[float, tuple[Copy, ...]]:
-    """Return the effective number of judges, and who nearly repeats whom.
+def similarity(verdicts: Verdicts) -> tuple[float, tuple[Copy, ...], int]:
+    """Return the effective number of judges, who nearly repeats whom, pairs compared.
 
     Judges who are right agree because of the truth, so that labels have to tell what
     they share beyond it: the log-odds of labelled items, less their mean over the items
@@ -93,7 +93,11 @@ def similarity(verdicts: Verdicts) -> tuple[float, tuple[Copy, ...]]:
     panel = Panel(verdicts.reports, no_labels, verdicts.judges, copy=False)
     alike = correlation(panel.with_reports(verdicts.log_odds))
     errors = _Errors.from_verdicts(verdicts)
-    return errors.effective_judges, tuple(_copies(verdicts, alike, errors))
+    known = (~np.isnan(verdicts.reports)).astype(np.float64)
+    both = known.T @ known
+    compared = int(np.count_nonzero(np.triu(both >= FEWEST_CASES, 1)))
+    found = tuple(_copies(verdicts.judges, both, alike, errors))
+    return errors.effective_judges, found, compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,13 +152,13 @@ class _Errors:
         return float(self.correlation[i, j])
 
 
-def _copies(verdicts: Verdicts, alike: FloatArray, errors: _Errors) -> Iterator[Copy]:
+def _copies(
+    names: Sequence[str], both: FloatArray, alike: FloatArray, errors: _Errors
+) -> Iterator[Copy]:
     """One test per judge but the first: does it repeat the most similar earlier one.
 
     Judges who share few items may agree on all of them by chance.
     """
-    names, known = verdicts.judges, ~np.isnan(verdicts.reports)
-    both = known.T.astype(np.float64) @ known
     found = np.where(both >= FEWEST_CASES, np.nan_to_num(alike), 0.0)
     line = ndtri(1 - SIGNIFICANCE / max(len(names) - 1, 1))
     for j in range(1, len(names)):

@@ -174,6 +174,14 @@ class Jury:
         Test that the labelled items are a random sample of all.
     withheld : tuple of Shortage
         What is not said because labels are too few.
+    chosen_labels : int
+        Labels that carry the weight of a plan; the others were drawn at random, and
+        only these count for the certificate.
+    compared_pairs : int
+        Pairs of judges that share enough items to look for copies.
+    single : bool
+        Whether all columns are one judge, who has no colleagues; ``judges`` are then
+        its columns.
     """
 
     ids: Array
@@ -201,6 +209,9 @@ class Jury:
     score_range: tuple[float, float] | None = None
     clip: float = LARGEST_CLIP
     empty_items: int = 0
+    chosen_labels: int = 0
+    compared_pairs: int = 0
+    single: bool = False
 
     @property
     def selective(self) -> bool:
@@ -230,6 +241,11 @@ class Jury:
     def labelled(self) -> int:
         """Number of labelled items."""
         return sum(self.label_cases)
+
+    @property
+    def random_labels(self) -> int:
+        """Number of labels drawn at random."""
+        return self.labelled - self.chosen_labels
 
     def __len__(self) -> int:
         """Return the number of items, T."""
@@ -261,11 +277,13 @@ class Jury:
             "items": len(self),
             "empty_items": self.empty_items,
             "labelled": self.labelled,
+            "chosen_labels": self.chosen_labels,
             "outcome_labels": self.labels.to_dict(list(self.label_cases)),
             "pool": self.pool,
             "judges": plain_value([asdict(judge) for judge in self.judges]),
             "effective_judges": effective if np.isfinite(effective) else None,
             "copies": [asdict(copy) for copy in self.copies],
+            "compared_pairs": self.compared_pairs,
             "order_bias": [asdict(found) for found in self.order_bias],
             "repetitions": [asdict(found) for found in self.repetitions],
             "rate": None if self.rate is None else asdict(self.rate),
@@ -292,10 +310,8 @@ class Jury:
         display.render("html.jury", "write", self, path)
 
     def __repr__(self) -> str:
-        return (
-            f"Jury({len(self.judges)} judges, {len(self):,} items, "
-            f"{self.labelled:,} labelled)"
-        )
+        judges = "1 judge" if self.single else f"{len(self.judges)} judges"
+        return f"Jury({judges}, {len(self):,} items, {self.labelled:,} labelled)"
 
 
 def _certificate(found: Certificate | None) -> dict[str, Any] | None:

@@ -9,6 +9,10 @@ from truepool.render.numbers import amount
 
 MAX_NAMED = 5
 """Judges that are named in a sentence; more are counted."""
+WHAT_CHOSEN_LABELS_DO = (
+    "They help the pool to learn, and estimate the rate and the credit of the judges; "
+    "only labels drawn at random allow more decisions without a person."
+)
 
 
 def headline(jury: Jury) -> str:
@@ -61,19 +65,30 @@ def _label(jury: Jury) -> Iterator[str]:
     if jury.selective:
         yield "Label items that are drawn at random, and analyse the jury with those."
     elif jury.rate is None:
-        more = jury.needed_labels - jury.labelled
-        yield f"Label {pluralize(more, 'more item')}, drawn at random."
-    elif jury.plan is not None:
-        yield (
-            f"Label the {pluralize(len(jury.plan.cases), 'item')} chosen to be "
-            "labelled next, and give them back with their weights."
-        )
+        yield _label_more(jury)
     elif jury.certificate is not None and jury.certificate.labels_needed is not None:
         number = "about" if jury.certificate.outlook == "possible" else "at least"
         yield (
             f"To decide more items without a person, label {number} "
             f"{jury.certificate.labels_needed:,} in all, drawn at random."
         )
+    if jury.plan is not None and not jury.selective:
+        yield (
+            f"Label the {pluralize(len(jury.plan.cases), 'chosen item')}, and give "
+            f"the labels back with their weights. {WHAT_CHOSEN_LABELS_DO}"
+        )
+
+
+def _label_more(jury: Jury) -> str:
+    more, rest = jury.needed_labels - jury.labelled, len(jury) - jury.labelled
+    if more <= rest:
+        return f"Label {pluralize(more, 'more item')}, drawn at random."
+    more_items = f"Add at least {pluralize(more - rest, 'item')} with verdicts"
+    all_labelled = f", and label all {len(jury) + more - rest:,}"
+    return (
+        f"{more_items}{all_labelled}: the first statements need "
+        f"{jury.needed_labels} labels."
+    )
 
 
 def _review(jury: Jury) -> Iterator[str]:
@@ -84,8 +99,10 @@ def _review(jury: Jury) -> Iterator[str]:
 
 
 def _choose_judges(jury: Jury) -> Iterator[str]:
-    drop = [judge.name for judge in jury.judges if judge.advice == "drop"]
-    keep = [judge.name for judge in jury.judges if judge.advice == "keep"]
+    copies = {name for group in near_copies(jury) for name in group}
+    others = [judge for judge in jury.judges if judge.name not in copies]
+    drop = [judge.name for judge in others if judge.advice == "drop"]
+    keep = [judge.name for judge in others if judge.advice == "keep"]
     if drop:
         better = f"without {_it(drop)} the mean verdict is significantly better"
         yield f"Drop {_named(drop)}: {better}."
@@ -95,13 +112,28 @@ def _choose_judges(jury: Jury) -> Iterator[str]:
 
 
 def _merge_copies(jury: Jury) -> Iterator[str]:
-    pairs = [
-        f"{copy.judge} or {copy.model}"
-        for copy in jury.copies
-        if copy.error_correlation is not None
-    ]
-    if pairs:
-        yield f"Leave out one of each pair of near-copies: {_named(pairs)}."
+    groups = [" or ".join(group) for group in near_copies(jury)]
+    if groups:
+        yield f"Of near-copies keep one: {_named(groups)}."
+
+
+def near_copies(jury: Jury) -> list[list[str]]:
+    """Return groups of judges of whom one is enough, by their shared errors.
+
+    Those to be dropped are left out, unless all are: the credit of a copy is what it
+    adds beside the others, and one of them alone may well help.
+    """
+    groups: list[list[str]] = []
+    for copy in jury.copies:
+        if copy.error_correlation is not None:
+            # A judge comes after the one that it repeats.
+            group = next((one for one in groups if copy.model in one), None)
+            if group is None:
+                groups.append(group := [copy.model])
+            group.append(copy.judge)
+    drop = {judge.name for judge in jury.judges if judge.advice == "drop"}
+    left = [[name for name in group if name not in drop] or group for group in groups]
+    return [group for group in left if len(group) > 1]
 
 
 def _swap(jury: Jury) -> Iterator[str]:

@@ -82,9 +82,13 @@ def setting(value: Any) -> str:
 
 
 def per_thousand(
-    saving: Estimate, level: float, unit: str = "", p_value: float | None = None
+    saving: Estimate,
+    level: float,
+    unit: str = "",
+    p_value: float | None = None,
+    of: str = "cases",
 ) -> str:
-    """Return a saving per case as one per 1,000 cases, with its interval.
+    """Return a saving or a cost per case as one per 1,000 cases, with its interval.
 
     >>> print(per_thousand(Estimate(0.0761, 0.009, 0.105), 0.95, "false alarms"))
     the cost of 76 false alarms per 1,000 cases (95 % interval 9 to 105)
@@ -97,7 +101,8 @@ def per_thousand(
     counted = unit in ("false alarms", "errors")
     what = f"{'the cost of ' * counted}{shown} {unit}".rstrip()
     test = "" if p_value is None else f"; adjusted {equation('p', p_value)}"
-    return f"{what} per 1,000 cases ({100 * level:g} % interval {low} to {high}{test})"
+    interval = f"{100 * level:g} % interval {low} to {high}{test}"
+    return f"{what} per 1,000 {of} ({interval})"
 
 
 def savings_per_thousand(saving: Estimate, level: float, unit: str = "") -> str:

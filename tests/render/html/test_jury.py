@@ -141,7 +141,7 @@ def test_copies_biased_orders_and_harmful_judges_are_named():
     jury = tp.jury(panel.with_pending(reports[120:]), swapped=[("e", "d")])
     found = " ".join(steps(jury))
     assert "Drop c, e: without them the mean verdict is significantly better." in found
-    assert "Leave out one of each pair of near-copies: b or a." in found
+    assert "Of near-copies keep one: a or b." in found
     assert "Keep showing e each pair in both orders" in found
 
 

@@ -10,9 +10,10 @@ from truepool.core.files import write_text
 from truepool.core.formatting import printable
 from truepool.juries import Jury
 from truepool.measures.automation import review_order
+from truepool.measures.label_plan import MIN_PER_STRATUM
 from truepool.render import figures
 from truepool.render.html.layout import Section, page
-from truepool.render.jury_advice import headline, steps
+from truepool.render.jury_advice import WHAT_CHOSEN_LABELS_DO, headline, steps
 from truepool.render.numbers import amount, format_estimate, percent
 from truepool.render.tables import jury as tables
 from truepool.render.tables.grid import Grid
@@ -63,11 +64,15 @@ def _severity(jury: Jury) -> str:
 def _facts(jury: Jury) -> Iterator[tuple[str, str]]:
     worth = jury.effective_judges
     same = "" if np.isnan(worth) else f" (worth {worth:.1f})"
-    yield "judges", f"{len(jury.judges)}{same}"
+    yield "judges", f"{1 if jury.single else len(jury.judges)}{same}"
     yield "items", f"{len(jury):,}"
     if jury.empty_items:
         yield "items without a verdict", f"{jury.empty_items:,}"
-    yield "labels", f"{jury.labelled:,}"
+    if jury.chosen_labels:
+        yield "labels drawn at random", f"{jury.random_labels:,}"
+        yield "labels chosen", f"{jury.chosen_labels:,}"
+    else:
+        yield "labels", f"{jury.labelled:,}"
     if jury.rate is not None:
         yield "true rate", tables.share(jury.rate)
     yield "decided without a person", f"{(jury.decided_by == 'automatic').sum():,}"
@@ -200,12 +205,16 @@ def _labels(jury: Jury) -> Section:
     """What to label next, and what more labels would allow."""
     lines = [*tables.shortages(jury)]
     grids = []
-    if jury.plan is None:
+    unlabelled = len(jury) - jury.labelled
+    if jury.plan is None and unlabelled >= MIN_PER_STRATUM:
+        most = min(unlabelled, 50)
         lines.append(
-            "Run truepool jury with --label-next 50 -o items.csv to choose 50 items; "
-            "labels of these, given back with their weights, keep the rate unbiased."
+            f"Run truepool jury with --label-next {most} -o items.csv to choose "
+            f"{most} items; labels of these, given back with their weights, keep the "
+            "rate unbiased. "
+            f"{WHAT_CHOSEN_LABELS_DO}"
         )
-    else:
+    elif jury.plan is not None:
         lines += tables.label_plan_lines(jury)
         chosen = zip(jury.plan.cases, jury.plan.weights, strict=True)
         rows = tuple(

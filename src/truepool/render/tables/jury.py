@@ -1,8 +1,9 @@
 """A jury, for a terminal and as Markdown."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from functools import partial
-from math import isnan
+from math import comb, isnan
 
 from rich.console import Console
 
@@ -14,12 +15,20 @@ from truepool.measures.automation import Certificate
 from truepool.measures.groups import FEWEST_CASES, FEWEST_OF_A_CLASS
 from truepool.measures.inference import Rate
 from truepool.render import labels
-from truepool.render.jury_advice import bound, headline, steps
+from truepool.render.costs import unit
+from truepool.render.jury_advice import (
+    WHAT_CHOSEN_LABELS_DO,
+    bound,
+    headline,
+    near_copies,
+    steps,
+)
 from truepool.render.numbers import (
     amount,
     equation,
     format_estimate,
     number,
+    per_thousand,
     percent,
 )
 from truepool.render.tables.grid import Grid, plain, print_steps
@@ -52,10 +61,23 @@ def markdown(jury: Jury) -> str:
 
 def heading(jury: Jury) -> str:
     """Say how many judges, items and labels there are."""
-    return (
-        f"{pluralize(len(jury.judges), 'judge')}, {pluralize(len(jury), 'item')}, "
-        f"{pluralize(jury.labelled, 'label')}"
-    )
+    return f"{judge_count(jury)}, {pluralize(len(jury), 'item')}, {label_count(jury)}"
+
+
+def judge_count(jury: Jury) -> str:
+    """Say how many judges there are; one alone may have several columns."""
+    if jury.single:
+        return f"1 judge ({len(jury.judges)} columns)"
+    return pluralize(len(jury.judges), "judge")
+
+
+def label_count(jury: Jury) -> str:
+    """Say how many labels there are, and of which kind if there are two."""
+    labels = pluralize(jury.labelled, "label")
+    if not jury.chosen_labels:
+        return labels
+    chosen = f"{jury.chosen_labels:,} chosen"
+    return f"{labels} ({jury.random_labels:,} drawn at random and {chosen})"
 
 
 def sentences(jury: Jury) -> Iterator[str]:
@@ -101,12 +123,7 @@ def rates(jury: Jury) -> Iterator[str]:
         which = "positive items" if plain_labels else jury.labels.positive
         yield f"True rate of {which}: {share(jury.rate)}."
     if jury.cost is not None:
-        unit = jury.costs.currency or "false alarms"
-        costs = f"{amount(jury.costs.table(2)[1, 0])} per missed item"
-        yield (
-            f"Cost per item of the jury's decisions on all {len(jury):,} items, if no "
-            f"person looks: {format_estimate(jury.cost.value)} {unit} ({costs})."
-        )
+        yield cost_sentence(jury, jury.cost.value)
         yield (
             f"Errors of these decisions, as shares of all items: {share(jury.cost.fn)} "
             f"are missed, {share(jury.cost.fp)} are false alarms."
@@ -127,6 +144,20 @@ def rates(jury: Jury) -> Iterator[str]:
             "random sample. The rate, the cost and the bound on errors need one: do "
             "not rely on them."
         )
+
+
+def cost_sentence(jury: Jury, cost: Estimate) -> str:
+    """Say what the decisions on all items cost if no person looks."""
+    given = asdict(jury.costs)
+    total = per_thousand(cost, jury.level, unit(given), of="items")
+    missed, false_alarm = (
+        f"{amount(given[name])} {jury.costs.currency}".rstrip() for name in ("fn", "fp")
+    )
+    return (
+        f"If no person looks at any of the {len(jury):,} items, the errors of the "
+        f"jury's decisions add up to {total}. A missed item costs {missed}, a "
+        f"false alarm {false_alarm}."
+    )
 
 
 def share(rate: Rate) -> str:
@@ -168,8 +199,8 @@ def _outlook(found: Certificate) -> str:
     )
     if found.outlook == "possible":
         return (
-            f"About {found.labels_needed:,} labels in all would allow more, if errors "
-            f"stay as frequent: {errors}."
+            f"About {found.labels_needed:,} labels in all, drawn at random, would "
+            f"allow more, if errors stay as frequent: {errors}."
         )
     if found.outlook == "unlikely":
         return (
@@ -211,14 +242,19 @@ def label_plan_lines(jury: Jury) -> Iterator[str]:
     """Say what to label next."""
     if jury.plan is not None:
         yield (
-            f"{pluralize(len(jury.plan.cases), 'item')} to label next, drawn at random "
-            "within parts by pooled probability; give them back with their "
-            "label_weight (-o FILE, --labels FILE --weight label_weight)."
+            f"{pluralize(len(jury.plan.cases), 'item')} chosen to label next, more of "
+            "them where the jury is less sure; give their labels back with their "
+            "label_weight (-o FILE, --labels FILE --weight label_weight). "
+            f"{WHAT_CHOSEN_LABELS_DO}"
         )
 
 
 def pairs(jury: Jury) -> Iterator[str]:
     """Say what swapped orders and repeated answers show."""
+    if jury.single:
+        yield (
+            "There is no other judge, so its columns are listed and pooled one by one."
+        )
     for pair in jury.order_bias:
         names = f"{pair.first} / {pair.second}"
         if pair.bias is None or pair.p_value is None:
@@ -254,6 +290,7 @@ def similarity(jury: Jury) -> Iterator[str]:
             f"The {len(jury.judges)} judges are worth {jury.effective_judges:.1f} "
             "independent ones, by their errors on labelled items."
         )
+    yield from _few_shared(jury)
     for copy in jury.copies:
         if copy.error_correlation is None:
             yield (
@@ -267,6 +304,21 @@ def similarity(jury: Jury) -> Iterator[str]:
                 f"by {copy.correlation:.3f}, and by {copy.error_correlation:.3f} on "
                 "items of one label."
             )
+
+
+def _few_shared(jury: Jury) -> Iterator[str]:
+    """Say how many pairs of judges share too few items to look for copies."""
+    few = comb(len(jury.judges), 2) - jury.compared_pairs
+    if not few or jury.single:
+        return
+    if not jury.compared_pairs:
+        yield f"Too few shared items to look for copies: {FEWEST_CASES} are needed."
+    else:
+        share = "pair of judges shares" if few == 1 else "pairs of judges share"
+        yield (
+            f"{few:,} {share} too few items to look for copies: {FEWEST_CASES} are "
+            "needed."
+        )
 
 
 def grids(jury: Jury) -> Iterator[Grid]:
@@ -284,8 +336,8 @@ def forecast_grids(jury: Jury) -> Iterator[Grid]:
         rows = [(f"{one.labels:,}", percent(one.share)) for one in found.forecast]
         yield Grid(
             "What more labels would allow",
-            ("labels in all", "decided without a person"),
-            ((f"{jury.labelled:,} (now)", percent(found.share)), *rows),
+            ("labels drawn at random", "decided without a person"),
+            ((f"{jury.random_labels:,} (now)", percent(found.share)), *rows),
             ("If the jury keeps erring as often in every share of the items.",),
         )
 
@@ -310,13 +362,15 @@ def judge_grids(jury: Jury) -> Iterator[Grid]:
         yield Grid("Judges", ("judge", "answered"), rows)
         return
     share = f"{100 * jury.level:g} %"
+    copies = {name for group in near_copies(jury) for name in group}
     yield Grid(
         "What each judge adds",
         ("judge", "answered", "credit x 1000", "advice"),
-        tuple(_credit_row(judge) for judge in jury.judges),
+        tuple(_credit_row(judge, copies) for judge in jury.judges),
         (
             "Credit: how much the Brier loss of the mean verdict rises without the "
-            f"judge. Keep or drop where the {share} interval excludes 0.",
+            f"judge. Keep or drop where the {share} interval excludes 0"
+            f"{'; of near-copies, keep one' if copies else ''}.",
         ),
     )
     yield Grid(
@@ -344,12 +398,13 @@ def _missing_slopes(jury: Jury) -> Iterator[str]:
         )
 
 
-def _credit_row(judge: Judge) -> tuple[str, ...]:
+def _credit_row(judge: Judge, copies: set[str]) -> tuple[str, ...]:
     credit = judge.credit
     if credit is not None:
         credit = Estimate(*(1000 * x for x in (credit.value, credit.low, credit.high)))
     shown = format_estimate(credit, sign=True)
-    return judge.name, percent(judge.answered), shown, judge.advice or "-"
+    advice = "keep one" if judge.name in copies else judge.advice or "-"
+    return judge.name, percent(judge.answered), shown, advice
 
 
 def _alone_row(judge: Judge) -> tuple[str, ...]:
