@@ -186,16 +186,28 @@ class Evidence:
     @cached_property
     def competition(self) -> Competition:
         """The cases that compete for the capacity, where there is one."""
+        if self.capacity is not None:
+            return self.everyone
         pairs = self.validation.tested_pairs
-        return Competition.of(self.panel, pairs, self.capacity, self.costs)
+        return Competition.of(self.panel, pairs, None, self.costs)
 
     @cached_property
+    def everyone(self) -> Competition:
+        """The tested cases, and those without an outcome that the same folds pool."""
+        pairs = self.validation.tested_pairs
+        return Competition.of_all(self.panel, pairs, self.capacity, self.costs)
+
+    @property
     def pooled_competitors(self) -> FloatArray:
         """Pooled probabilities of the cases that compete, the tested ones first."""
-        competition = self.competition
-        if not competition.pending:
+        return self.pooled if self.capacity is None else self.pooled_everyone
+
+    @cached_property
+    def pooled_everyone(self) -> FloatArray:
+        """Pooled probabilities of `everyone`, the tested cases first."""
+        if not self.everyone.pending:
             return self.pooled
-        later = self.validation.predict_pending(competition)
+        later = self.validation.predict_pending(self.everyone)
         return np.concatenate([self.pooled, later])
 
     @cached_property

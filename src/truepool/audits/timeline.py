@@ -48,20 +48,15 @@ class Timeline:
 
 def timeline(panel: Panel) -> Timeline:
     """Put cases with and without an outcome in the order of time, or of the table."""
-    pending = panel.pending
-    values, cases = panel.values, np.arange(len(panel))
-    places = panel.times if panel.times is not None else cases
+    pending, order = panel.pending, panel.order_with_pending
+    values, times, cases = panel.values, panel.times, np.arange(len(panel))
     if pending is not None:
         values = np.concatenate([values, pending.values])
         cases = np.r_[cases, np.full(len(pending), -1)]
-        more = pending.times if panel.times is not None else pending.position - 0.5
-        if more is None:  # a panel with times has them for all its cases
-            raise AssertionError
-        places = np.concatenate([places, more])
-    order = np.argsort(places, kind="stable")
+        if times is not None and pending.times is not None:
+            times = np.concatenate([times, pending.times])
     cases = cases[order]
     resolved = np.r_[0, np.cumsum(cases >= 0)[:-1]]
-    dated = panel.times is not None and places.dtype.kind == "M"
     ids = panel.ids
     if ids is not None and pending is not None:
         ids = None if pending.ids is None else np.concatenate([ids, pending.ids])
@@ -69,6 +64,6 @@ def timeline(panel: Panel) -> Timeline:
         values[order],
         cases,
         resolved,
-        places[order] if dated else None,
+        times[order] if times is not None and times.dtype.kind == "M" else None,
         None if ids is None else ids[order],
     )

@@ -1,7 +1,7 @@
 """Panel: every agent's report on every case, and the outcomes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Self
@@ -314,7 +314,11 @@ class Panel:
         pending = self.pending
         if pending is not None and pending.ids is not None:
             pending = pending.take(last_rows(pending.ids))
-        return self.take(self.one_row_each())._replace(
+        rows = self.one_row_each()
+        if pending is not None:
+            position = np.searchsorted(rows, pending.position)
+            pending = replace(pending, position=read_only(position))
+        return self.take(rows)._replace(
             questions=None,
             weights=None,
             pending=pending,
@@ -397,8 +401,8 @@ class Panel:
         """Return the panel with reports (P, N) on cases that have no outcome yet.
 
         They need times if the panel has them, and may have ``columns`` of their own.
-        Without times they come after its cases, or at ``position``, the number of cases
-        before each.
+        ``position`` is the number of cases before each in the table, which orders them
+        without times and within equal times; by default they come after its cases.
 
         >>> panel = Panel([[0.9, 0.6], [0.2, 0.1]], [1, 0])
         >>> len(panel.with_pending([[0.3, 0.4]]).pending)
@@ -529,7 +533,14 @@ class Panel:
         """
         if self.times is None:
             return self
-        return self.take(self.order)._replace(pending=self.pending)
+        pending = self.pending
+        if pending is not None:
+            order, T = self.order_with_pending, len(self)
+            before, later = np.cumsum(order < T), np.flatnonzero(order >= T)
+            position = np.empty(len(pending), dtype=np.int64)
+            position[order[later] - T] = before[later]
+            pending = replace(pending, position=read_only(position))
+        return self.take(self.order)._replace(pending=pending)
 
     @property
     def order(self) -> IntArray:
@@ -537,6 +548,26 @@ class Panel:
         if self.times is None:
             return np.arange(len(self))
         return np.argsort(self.times, kind="stable")
+
+    @property
+    def order_with_pending(self) -> IntArray:
+        """Cases, then pending ones, from the first in time to the last, (T + P,).
+
+        Of the same time, all are in the order of the table.
+
+        >>> panel = Panel([[0.1, 0.2], [0.8, 0.9]], [0, 1], times=[5, 5])
+        >>> later = {"times": [5], "position": [1]}
+        >>> panel.with_pending([[0.3, 0.4]], **later).order_with_pending
+        array([0, 2, 1])
+        """
+        later = self.pending
+        if later is None:
+            return self.order
+        # A pending case comes right before the case that its position names.
+        places = np.concatenate([np.arange(len(self)), later.position - 0.5])
+        if self.times is None or later.times is None:
+            return np.argsort(places, kind="stable")
+        return np.lexsort((places, np.concatenate([self.times, later.times])))
 
     def __len__(self) -> int:
         """Return the number of cases, T."""

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from faults import COSTS, SKILLS, drifted, sound, timed
 from numpy.testing import assert_allclose
 
@@ -110,6 +111,22 @@ def test_harder_cases_for_all_are_the_pools_drift_and_nobodys_fault():
     finding = {f.code: f for f in found}
     assert finding["drifted-pool"].severity == "warning"
     assert not any(f.code == "drifted" and f.severity == "error" for f in found)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_feed_that_dies_does_not_make_the_others_look_worse(seed):
+    """Cases get harder for all, and agent 3 raised more false alarms than it does."""
+    rng = np.random.default_rng(seed)
+    T, at = 3_000, 2_000
+    rate = np.where(np.arange(T) < at, 0.05, 0.08)
+    outcomes = (rng.random(T) < rate).astype(int)
+    scores = 1.5 * outcomes[:, None] + rng.normal(size=(T, 4)) - 3
+    reports = 1 / (1 + np.exp(-scores))
+    reports[:, 3] = rng.uniform(0, 0.5, T)
+    reports[at:, 3] = 0.001
+    panel = Panel(reports, outcomes, times=np.arange(T))
+    p_values = [candidate_of(panel, "drifted", f"agent{i}").p_value for i in range(3)]
+    assert min(p_values) > 0.001
 
 
 def test_an_agent_that_gets_better_is_not_blamed_nor_are_the_others():

@@ -125,6 +125,79 @@ def test_cases_without_an_outcome_stand_where_their_times_put_them():
     assert "case 1,001 of 1,500" in finding.sentence
 
 
+def test_rows_of_one_day_stay_in_the_order_of_the_table():
+    """With or without an outcome: 30 cases a day, four in five without one."""
+    made = sound(cases=CASES)
+    reports, day = made.reports.copy(), days(CASES)[np.arange(CASES) // 30]
+    dead(reports)
+    known = np.random.default_rng(2).random(CASES) < 0.2
+    panel = Panel(reports[known], made.outcomes[known], times=day[known])
+    panel = panel.with_pending(
+        reports[~known], times=day[~known], position=np.cumsum(known)[~known]
+    )
+    for one in (panel, panel.sort_by_time()):
+        finding = findings(one)[0]
+        assert finding.code == "constant-feed"
+        assert "case 1,001 of 1,500" in finding.sentence
+        assert "500 times" in finding.sentence
+
+
+def test_sorting_by_time_keeps_pending_cases_in_their_place():
+    """Against a plain sort of all rows, by time and then by place in the table."""
+    rng = np.random.default_rng(4)
+    times, known = rng.integers(0, 5, 60), rng.random(60) < 0.5
+    rows = np.arange(60) / 100
+    reports = np.stack([rows, rows], axis=1)
+    outcomes = rng.integers(0, 2, known.sum())
+    panel = Panel(reports[known], outcomes, times=times[known]).with_pending(
+        reports[~known], times=times[~known], position=np.cumsum(known)[~known]
+    )
+    expected = rows[sorted(range(60), key=lambda row: (times[row], row))]
+    for one in (panel, panel.sort_by_time()):
+        both = np.concatenate([one.reports, one.pending.reports])[:, 0]
+        assert both[one.order_with_pending].tolist() == expected.tolist()
+
+
+def tied(change, seed=0):
+    """Four agents, of which the first and the last move closely together."""
+    rng = np.random.default_rng(seed)
+    common, shared = rng.normal(size=CASES), rng.normal(size=CASES)
+    own = rng.normal(size=(CASES, 4))
+    scores = 0.6 * common[:, None] + 0.8 * own
+    for i in (0, 3):
+        scores[:, i] = 0.6 * common + 0.7 * shared + 0.3 * own[:, i]
+    reports = 1 / (1 + np.exp(1 - scores))
+    outcomes = (rng.random(CASES) < 1 / (1 + np.exp(1 - common))).astype(int)
+    change(reports)
+    return Panel(reports, outcomes, times=np.arange(CASES))
+
+
+@pytest.mark.parametrize("value", [0.05, np.nan], ids=["constant", "stopped"])
+@pytest.mark.parametrize("seed", range(3))
+def test_nobody_else_is_blamed_for_the_feed_that_died(value, seed):
+    """Agent 0 lost the one it moved with most: its mean correlation falls."""
+
+    def die(reports):
+        reports[AT:, 3] = value
+
+    panel = tied(die, seed)
+    z = np.argsort(np.argsort(panel.reports[:, :3], axis=0), axis=0)
+    links = [np.corrcoef(part.T)[0, 1:].mean() for part in (z[:AT], z[AT:])]
+    assert links[1] == pytest.approx(links[0], abs=0.1)  # it moves with the rest
+    assert {f.who for f in findings(panel)} == {("agent3",)}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_feed_that_changes_is_found_beside_one_that_died(seed):
+    def both(reports):
+        reports[AT:, 3] = 0.05
+        reports[AT:, 1] = np.random.default_rng(seed).permutation(reports[AT:, 1])
+
+    found = {(f.who, f.code) for f in findings(tied(both, seed))}
+    assert (("agent1",), "changed-feed") in found
+    assert not [who for who, _ in found if who not in {("agent1",), ("agent3",)}]
+
+
 @pytest.mark.parametrize("by", ["the outcome", "agent2"])
 def test_rows_that_are_sorted_are_not_in_the_order_of_time(by):
     panel = sound(cases=CASES)

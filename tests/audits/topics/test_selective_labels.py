@@ -11,6 +11,7 @@ from truepool.audits import audit
 from truepool.audits.evidence import Evidence
 from truepool.audits.findings import select_findings
 from truepool.audits.topics import selective_labels
+from truepool.core.formatting import percent
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.losses import Loss
@@ -79,12 +80,65 @@ def test_propensities_account_for_the_review():
     assert abs(result.recommendation.cost_in_use - whole) < abs(naive - whole)
 
 
-def test_costs_per_case_decide_at_the_threshold_of_an_average_case():
+def amounts_panel(seed=1, cases=1200):
+    """Cases with an amount each, 20 a day, of which the alarms are mostly reviewed."""
+    rng = np.random.default_rng(seed)
+    p = rng.beta(0.6, 4.0, cases)
+    reports = np.clip(p[:, None] + rng.normal(0, 0.05, (cases, 3)), 0.01, 0.99)
+    outcomes = (rng.random(cases) < p).astype(int)
+    amounts = rng.gamma(0.5, 40.0, cases)
+    days = np.arange(cases) // 20
+    alarms = reports.mean(axis=1) > 5 / (5 + amounts)
+    known = rng.random(cases) < np.where(alarms, 0.9, 0.3)
+    panel = Panel(
+        reports[known],
+        outcomes[known],
+        times=days[known],
+        columns={"amount": amounts[known]},
+    ).with_pending(
+        reports[~known],
+        times=days[~known],
+        position=np.cumsum(known)[~known],
+        columns={"amount": amounts[~known]},
+    )
+    return panel, alarms, known, outcomes, days
+
+
+def test_costs_per_case_decide_each_case_as_the_pool_does():
+    """Counted by hand, in the days that are tested and case by case."""
+    panel, alarms, known, outcomes, days = amounts_panel()
+    costs = Costs(fn="amount", fp=5)
+    evidence = Evidence(panel, Mean(costs=costs), costs, None, 0.95, 50, 0)
+    (candidate,) = selective_labels.check(evidence)
+    tested = days >= panel.times[evidence.cases].min()
+    assert tested.sum() < len(days)  # the first days are only learned from
+    no, yes = ((~known)[tested & part].mean() for part in (~alarms, alarms))
+    fraud = known & tested & (outcomes == 1)
+    hits, misses = (fraud & alarms).sum(), (fraud & ~alarms).sum()
+    found, lost = hits / (1 - yes), misses / (1 - no)
+    assert f"missing in {percent(no)} of" in candidate.sentence
+    assert f"and in {percent(yes)} of" in candidate.sentence
+    assert f"recall there is {percent(hits / (hits + misses))}" in candidate.sentence
+    assert f"would be {percent(found / (found + lost))}" in candidate.sentence
+
+
+def test_its_recall_is_that_of_the_capacity_finding():
+    """Cases with and without an outcome compete for 40 reviews."""
+    panel, *_ = amounts_panel()
+    result = audit(panel, costs=Costs(fn="amount", fp=5), capacity="40", resamples=50)
+    assert result.capacity.decided < result.capacity.wanted
+    (finding,) = [f for f in result.findings if f.code == "selective-labels"]
+    assert f"recall there is {percent(result.capacity.recall.value)}" in (
+        finding.sentence
+    )
+
+
+def test_without_the_costs_of_pending_cases_nothing_is_said():
     panel, _ = selected(0.3)
     amounts = np.random.default_rng(1).gamma(2.0, 5.0, len(panel))
-    costs = Costs(fn=amounts, fp=1)
-    finding = finding_of(panel, costs=costs)
-    assert finding.severity == "warning"
+    assert finding_of(panel, costs=Costs(fn=amounts, fp=1)) is None
+    result = audit(panel, costs=Costs(fn=amounts, fp=1), resamples=50)
+    assert "selective labels" in [what for what, _ in result.withheld]
 
 
 def test_where_nothing_was_found_no_recall_is_given():

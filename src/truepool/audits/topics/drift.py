@@ -11,7 +11,7 @@ from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.severity import BROKEN
 from truepool.audits.topic import Topic
-from truepool.audits.topics.feeds import fix_feed
+from truepool.audits.topics.feeds import fix_feed, steady_agents
 from truepool.audits.values import Drift, Finding
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, to_classes
@@ -124,15 +124,17 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test per agent, of its cost and its discrimination beside the others'.
 
     Cases may get harder for all agents: that is drift of the pool, not of an agent. The
-    p-value is twice the smaller of the two.
+    others are those whose feed neither stopped nor became constant. The p-value is
+    twice the smaller of the two.
     """
     panel = evidence.panel
     order = panel.order
     values, outcomes = panel.values[order], panel.outcomes[order]
     cost, pool = losses_over_time(evidence, evidence.loss)
-    beside = cost - others(cost)
+    steady = evidence.compute(steady_agents)
+    beside = cost - others(cost, steady)
     placed = placements(values, outcomes)
-    ranked = placed - others(placed)
+    ranked = placed - others(placed, steady)
     for i, agent in enumerate(panel.agents):
         in_cost = contrast_change(cost[:, i], beside[:, i])
         in_rank = contrast_change(placed[:, i], ranked[:, i])

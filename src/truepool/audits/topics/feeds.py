@@ -15,7 +15,7 @@ from truepool.audits.severity import LIKELY, SURE
 from truepool.audits.timeline import Timeline, timeline
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
-from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.arrays import BoolArray, FloatArray, IntArray
 from truepool.core.formatting import number
 from truepool.data.panel import Panel
 from truepool.measures.groups import FEWEST_CASES, enough_cases
@@ -37,7 +37,6 @@ DATED = 0.05
 
 def check(evidence: Evidence) -> Iterator[Candidate]:
     """Five tests per agent: constant, stopped, repeated, unlinked, rescaled."""
-    line = timeline(evidence.panel)
     ordered = _sorted_by(evidence.panel)
     if ordered is not None:
         evidence.sampling.withhold(
@@ -46,11 +45,11 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         return
     if evidence.panel.times is None:
         evidence.sampling.note("Feeds were checked in the order of the rows.")
-    codes = report_codes(line.values)
-    fresh = _fresh(codes)
-    moved = shifts(line.values)
+    line, codes, fresh = evidence.compute(_coded)
+    steady = evidence.compute(steady_agents)
+    moved = shifts(line.values, steady)
     alive = _alive(line.values, codes, fresh)
-    linked = moved if alive is None else shifts(alive)
+    linked = moved if alive is None else shifts(alive, steady)
     for i, agent in enumerate(evidence.panel.agents):
         if not (codes[:, i] >= 0).any():
             evidence.sampling.note(f"{agent} never reported and was not checked.")
@@ -61,6 +60,28 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         link, shift = linked[i][0], moved[i][1]
         yield _check_unlinked(evidence, line, link, i, agent)
         yield _check_rescaled(line, shift, i, agent)
+
+
+def _coded(evidence: Evidence) -> tuple[Timeline, IntArray, IntArray]:
+    """All cases in time order, codes of their reports, and which cases are fresh."""
+    line = timeline(evidence.panel)
+    codes = report_codes(line.values)
+    return line, codes, _fresh(codes)
+
+
+def steady_agents(evidence: Evidence) -> BoolArray:
+    """Agents whose feed never became constant nor stopped, (N,).
+
+    Only with them can another agent be compared over time: what changes when a feed
+    dies is the average of the others, and nobody else is to blame for that.
+    """
+    _, codes, fresh = evidence.compute(_coded)
+    return np.array([_steady(own[fresh]) for own in codes.T], dtype=np.bool_)
+
+
+def _steady(codes: IntArray) -> bool:
+    faults = constant_run(codes[codes >= 0]), missing_run(codes < 0)
+    return all(run.p_value >= LIKELY for run in faults)
 
 
 @dataclass(frozen=True)

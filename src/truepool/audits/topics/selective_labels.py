@@ -3,16 +3,14 @@
 from collections.abc import Iterator
 
 import numpy as np
-from sklearn.base import clone
 
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
-from truepool.core.arrays import BoolArray, IntArray, from_classes
+from truepool.core.arrays import BoolArray, IntArray
 from truepool.core.formatting import percent
-from truepool.data.panel import PendingCases
-from truepool.measures.decisions import choose
+from truepool.measures.losses import Loss
 
 RATIO = 1.5
 """Outcomes that are missing less than so many times as often are only a note."""
@@ -21,13 +19,21 @@ RATIO = 1.5
 def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test, where cases without an outcome are not accounted for by propensities.
 
-    The pool decides all cases, at the threshold of an average case; the chance of so
-    many missing outcomes among those it decides 0 is hypergeometric (Fisher 1922).
+    The pool decides all cases of the tested time, each at its own costs; the chance of
+    so many missing outcomes among those it decides 0 is hypergeometric (Fisher 1922).
     """
     pending = evidence.panel.pending
     if pending is None or evidence.panel.propensity is not None:
         return
-    known, missing = _alarms(evidence, pending)
+    unknown = [name for name in evidence.costs.columns if name not in pending.columns]
+    if unknown:
+        evidence.sampling.withhold(
+            "selective labels",
+            f"the cases without an outcome have no {unknown[0]!r}, on which the "
+            "decision depends",
+        )
+        return
+    known, missing = _alarms(evidence)
     if not missing.size:
         return
     table = np.array([[(~known).sum(), known.sum()], [(~missing).sum(), missing.sum()]])
@@ -50,18 +56,12 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     )
 
 
-def _alarms(evidence: Evidence, pending: PendingCases) -> tuple[BoolArray, BoolArray]:
+def _alarms(evidence: Evidence) -> tuple[BoolArray, BoolArray]:
     """Which cases are decided other than 0: tested ones, and ones without outcome."""
-    panel, costs = evidence.panel, evidence.loss.costs.mean()
-    reported = ~np.isnan(pending.values[:, :, 0]).all(axis=1)
-    learned = evidence.sampling.training_part(np.arange(len(panel)))
-    pool = clone(evidence.pool).fit_panel(panel.take(learned))
-    later = from_classes(pool.probabilities(pending.values[reported]))
-    known, missing = (
-        np.asarray(choose(p, costs, evidence.threshold) > 0)
-        for p in (evidence.pooled, later)
-    )
-    return known, missing
+    loss = Loss("cost", evidence.costs, evidence.threshold)
+    alarms = evidence.everyone.decide(evidence.pooled_everyone, loss) > 0
+    tested = evidence.everyone.tested
+    return alarms[:tested], alarms[tested:]
 
 
 def _p_value(table: IntArray) -> float:
@@ -75,7 +75,9 @@ def _p_value(table: IntArray) -> float:
 def _recall(evidence: Evidence, known: BoolArray, no: float, yes: float) -> str:
     """Say what recall would be if cases without an outcome are like those with one."""
     happened = evidence.outcomes > 0
-    hits, misses = int((happened & known).sum()), int((happened & ~known).sum())
+    hits, misses = (
+        evidence.mean((happened & part).astype(np.float64)) for part in (known, ~known)
+    )
     if not hits or no >= 1 or yes >= 1:
         return ""
     found, lost = hits / (1 - yes), misses / (1 - no)

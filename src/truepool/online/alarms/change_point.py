@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import kolmogorov
 
-from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.arrays import BoolArray, FloatArray, IntArray
 from truepool.measures.inference.hypothesis_tests import long_run_variance
 
 BLOCKS = 4_096
@@ -85,14 +85,16 @@ def contrast_change(own: FloatArray, contrast: FloatArray) -> tuple[Change, IntA
     return mine, known
 
 
-def others(values: FloatArray) -> FloatArray:
+def others(values: FloatArray, peers: BoolArray | None = None) -> FloatArray:
     """Mean over the other agents that have a value, (T, N); NaN where none has.
+
+    Only ``peers`` (N,) count among the others; by default all agents.
 
     >>> others(np.array([[1.0, 2.0, 6.0], [1.0, np.nan, 3.0]]))
     array([[4. , 3.5, 1.5],
            [3. , 2. , 1. ]])
     """
-    known = ~np.isnan(values)
+    known = ~np.isnan(values) & (True if peers is None else peers)
     filled = np.where(known, values, 0.0)
     count = known.sum(axis=1, keepdims=True) - known
     total = filled.sum(axis=1, keepdims=True) - filled

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.arrays import BoolArray, FloatArray, IntArray
 from truepool.online.alarms.change_point import Change, change, contrast_change, others
 
 LINK_FALL, RELATIVE_FALL, LINK_LOSS = 0.1, 0.25, 0.5
@@ -65,34 +65,42 @@ def normal_scores(series: FloatArray) -> FloatArray:
     return np.asarray(ndtri(ranks / (known + 1)))
 
 
-def links(z: FloatArray) -> tuple[FloatArray, FloatArray]:
+def links(
+    z: FloatArray, peers: BoolArray | None = None
+) -> tuple[FloatArray, FloatArray]:
     r"""How closely each agent moves with the others, and the contrast, (T, N) each.
 
     :math:`z_i \bar z_{-i}`, the mean product with every other's score, and the same
     minus the mean product over all pairs of others. If cases change so that all agents
     agree less, only the first falls. NaN where fewer than two others reported.
+
+    Only ``peers`` (N,) count among the others; by default all agents.
     """
-    known = ~np.isnan(z)
+    known = ~np.isnan(z) & (True if peers is None else peers)
     filled = np.where(known, z, 0.0)
     count = known.sum(axis=1, keepdims=True) - known
     rest = filled.sum(axis=1, keepdims=True) - filled
     squares = np.square(filled).sum(axis=1, keepdims=True) - np.square(filled)
-    enough = known & (count > 1)
-    own = np.where(enough, filled * rest / np.maximum(count, 1), np.nan)
+    own = np.where(count > 1, z * rest / np.maximum(count, 1), np.nan)
     pairs = (np.square(rest) - squares) / np.maximum(count * (count - 1), 1)
     return own, own - pairs
 
 
-def shifts(values: FloatArray) -> list[tuple[Shift, Shift]]:
+def shifts(
+    values: FloatArray, peers: BoolArray | None = None
+) -> list[tuple[Shift, Shift]]:
     """Test every agent's reports (T, N, C), in time order, for a change.
 
     Two tests per agent, without outcomes: whether it still moves with the others (three
     agents or more), and whether its level or its scale changed relative to theirs (the
     p-value is twice the smaller one). A change too small to matter has p = 1.
+
+    An agent is compared with ``peers`` (N,) only. They must be the same ones all the
+    time: where a close one drops out, the mean link of the others changes.
     """
     z = normal_scores(scalar(values))
-    own, contrast = links(z)
-    levels, scales = z - others(z), np.abs(z) - others(np.abs(z))
+    own, contrast = links(z, peers)
+    levels, scales = z - others(z, peers), np.abs(z) - others(np.abs(z), peers)
     found = []
     for i in range(z.shape[1]):
         link = _link_shift(own[:, i], contrast[:, i])

@@ -319,18 +319,12 @@ def monitor_panel(panel: Panel, **settings: Any) -> tuple[Alarm, ...]:
         (None if panel.times is None else panel.times[t], int(panel.outcomes[t]), row)
         for t, row in enumerate(panel.values[:, :, 0])
     ]
-    places = [float(t) for t in range(len(panel))]
     if panel.pending is not None:
         times = panel.pending.times
         for p, row in enumerate(panel.pending.values[:, :, 0]):
             rows.append((None if times is None else times[p], None, row))
-            places.append(float(panel.pending.position[p]) - 0.5)
-    if panel.times is None:
-        order = np.argsort(places, kind="stable")
-    else:
-        order = np.argsort(np.array([row[0] for row in rows]), kind="stable")
     found: list[Alarm] = []
-    for place in order.tolist():
+    for place in panel.order_with_pending.tolist():
         time, outcome, values = rows[place]
         found += monitor.update(values, outcome, time)
     return tuple(found)
