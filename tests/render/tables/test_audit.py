@@ -3,6 +3,7 @@ import re
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
 from faults import COSTS, flipped, sound, timed
 from panels import random_panel
@@ -44,6 +45,22 @@ def test_the_terminal_shows_every_finding_with_what_to_do():
         r"AUC: 0\.2\d+ \[\.\d+, \.\d+\]; savings per case if fixed \(in "
         r"false alarms\): \+0\.\d+ \[",
         text,
+    )
+
+
+def test_an_agent_that_earned_no_weight_may_have_had_one_in_the_pool_that_is_tested():
+    panel = timed(sound(cases=600))
+    reports = panel.reports.copy()
+    right = np.where(panel.outcomes == 1, 0.95, 0.05)
+    reports[:, 0] = np.where(np.arange(600) < 250, right, 1 - right)
+    late = Panel(reports, panel.outcomes, panel.agents, times=panel.times)
+    result = audit(late, pool="vcg", **QUICK)
+    first = result.agent_summaries[0]
+    assert (first.weight.value, first.weight.high) == (0, 0)
+    assert first.leave_one_out.value < 0  # pools of earlier cases believed it
+    assert (
+        "its weight in the pool may differ, also in vcg, which is fitted on other cases "
+        "than it is tested on." in " ".join(shown(result).split())
     )
 
 

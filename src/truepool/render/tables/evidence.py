@@ -94,8 +94,10 @@ def agents(audit: Audit) -> Grid:
     headers += ["cases"] if sparse else []
     note = (
         f"Costs are per case. Own cost: deciding by this agent alone{_where(audit)}. "
-        "Weight earned: by leave-one-out credit (vcg). Without it: increase in the "
-        "pool's cost if none of its reports were used; below 0 the pool is better off. "
+        "Weight earned: by leave-one-out credit (vcg) over all tested cases; its "
+        "weight in the pool may differ, also in vcg, which is fitted on other cases "
+        "than it is tested on. Without it: increase in the pool's cost if none of its "
+        "reports were used; below 0 the pool is better off. "
         "Shapley: its share of what the pool saves."
     )
     if gains:
