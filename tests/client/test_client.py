@@ -215,7 +215,7 @@ def test_reports_without_a_valid_token_wait(connect, service):
     stranger, admin = connect("tp_no_token"), connect(token)
     for client in (stranger, admin):
         client.report("fraud", "c0", "ada", 0.5)
-    with pytest.raises(RequestError, match="a valid token is needed"):
+    with pytest.raises(RequestError, match="needed; give it as token="):
         stranger.flush()
     assert stranger.waiting == 1
     assert admin.flush()["stored"] == 1

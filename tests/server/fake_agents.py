@@ -63,6 +63,8 @@ class FakeAgents:
             self.flapping += 1
             if self.flapping % 2:
                 return 500, b"", {}
+        if kind in STATUS_400:
+            return 400, STATUS_400[kind], {}
         if kind == "redirect":
             return 307, b"", {"location": f"{self.url}/0.9/{rest}"}
         if kind == "huge":
@@ -98,6 +100,16 @@ class FakeAgents:
         message = {"role": "assistant", "content": text}
         choice = {"index": 0, "finish_reason": "stop", "message": message}
         return {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"], "choices": [choice]}  # fmt: skip
+
+
+STATUS_400 = {
+    "oip-error": b'{"error": "unknown\\ninput \'amont\'"}',
+    "mlflow-error": b'{"error_code": "BAD", "message": "no column age"}',
+    "chat-error": b'{"error": {"message": "bad key k1-secret", "code": 1}}',
+    "detail-error": b'{"detail": [{"msg": "field required"}]}',
+    "html-error": b"<html>\n <p>Bad\x00 request</p>" + b"x" * 999,
+    "mute-error": b"",
+}
 
 
 RAW = {

@@ -106,6 +106,8 @@ def test_a_newcomer_reports_with_curl_settles_and_stops_with_control_c(running):
     assert re.search(
         r'scope="row">mine</th>.*<td>fraud</td>', ask("GET", "/pools/demo")
     )
+    mine = json.loads(ask("GET", case))
+    assert (mine["reports"], mine["outcome"]) == ({"ada": 0.7}, "fraud")
     assert "/pools/demo" in ask("GET", "/")
     running.send_signal(signal.SIGINT)
     said = running.stderr.read()

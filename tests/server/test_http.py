@@ -98,6 +98,50 @@ def test_a_batch_that_is_none_is_refused_whole(client, content, sentence):
     refused(client.get("/v1/pools/fraud/cases/x"), 404, "unknown")
 
 
+@pytest.mark.parametrize(
+    ("second", "reason"),
+    [
+        ('{"case": "x", "agent": "ada"}', "missing required field `probability`"),
+        ('{"case": "x", "agent": "ada", "probability": "high"}', "- at `probability`"),
+        ('{"case": "x"', "truncated"),
+        ("3", "got `int`"),
+    ],
+)
+def test_the_line_of_a_batch_that_is_wrong_is_named_from_1(client, second, reason):
+    first = lines({"case": "x", "agent": "ada", "probability": 0.1})
+    for body, number in ((f"{first}\n{second}", 2), (f"{first}\n\n{second}\n", 3)):
+        answer = client.post("/v1/pools/fraud/reports", content=body)
+        sentence = refused(answer, 400, "invalid")
+        assert f"; line {number}: " in sentence
+        assert reason in sentence
+        assert "$" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "content", "sentence"),
+    [
+        ("PUT", "/v1/pools/fraud/cases/c/reports/ada", {"prob": 0.3},
+         "no field is called 'prob'; required: probability"),
+        ("PUT", "/v1/pools/fraud/cases/c/reports/ada", {"probability": 0.3, "x": 1}, "no field is called 'x'"),
+        ("PUT", "/v1/pools/fraud/cases/c/reports/ada", {}, "probability: field required"),
+        ("POST", "/v1/pools", {"name": "n", "agents": ["ada", "bob"], "labels": ["no", "yes"]},
+         "Which label do the reports give the probability of, 'no' or 'yes'? Name it in the field 'positive'."),
+        ("POST", "/v1/pools", FRAUD | {"agents": ["ada", "bob"], "costs": {"fn": 3}},
+         "there is another pool called 'fraud', with other agents, costs"),
+        ("POST", "/v1/pools", FRAUD | {"threshold": 0.5},
+         "there is another pool called 'fraud', with other threshold"),
+        ("GET", f"/v1/pools/fraud/cases/{'x' * 201}", None,
+         f"the name of a case must be text of 1 to 200 characters; got '{'x' * 40}'... (201 characters)"),
+    ],
+)  # fmt: skip
+def test_a_refusal_names_the_field_and_what_differs(
+    client, method, path, content, sentence
+):
+    answer = client.request(method, path, json=content)
+    kind = (409, "conflict") if "another pool" in sentence else (400, "invalid")
+    assert refused(answer, *kind) == sentence
+
+
 def test_an_arrow_stream_must_be_one(client):
     headers = {"Content-Type": http_cases.ARROW}
     answer = client.post("/v1/pools/fraud/reports", content=b"hello", headers=headers)

@@ -1,7 +1,10 @@
 """Agents behind the protocols of others: asked, pooled, and missing with a reason."""
 
 import json
+import re
+import shlex
 import socket
+from pathlib import Path
 
 import grpc
 import numpy as np
@@ -160,6 +163,26 @@ def test_a_faulty_agent_is_a_missing_report_with_a_reason(local, client, fakes, 
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [
+        ("oip-error", "status 400: unknown input 'amont'"),
+        ("mlflow-error", "status 400: no column age"),
+        ("chat-error", "status 400: bad key ***"),
+        ("detail-error", 'status 400: [{"msg": "field required"}]'),
+        ("html-error", ("status 400: <html> <p>Bad request</p>" + "x" * 999)[:212]),
+        ("mute-error", "status 400"),
+    ],
+)
+def test_what_an_agent_says_about_an_error_is_in_the_reason(
+    local, client, fakes, monkeypatch, kind, reason
+):
+    monkeypatch.setenv("TRUEPOOL_KEY_ADA", "k1-secret")
+    place = oip(fakes, kind, key_variable="TRUEPOOL_KEY_ADA")
+    register(local, ada=place, bob=oip(fakes, "0.4"))
+    assert predict(client)[1]["missing"]["ada"] == reason
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
         ("long", "3 predictions for one case"),
         ("nan", "NaN"),
         ("2.0", "no probability"),
@@ -202,6 +225,42 @@ def test_a_dead_agent_is_a_missing_report(local, client, fakes):
     )
     found = predict(client)[1]
     assert found["missing"] == {"ada": "no connection", "cyd": "no connection"}
+
+
+def test_the_page_about_protocols_runs_from_top_to_bottom(tmp_path, fakes):
+    """Its pool is the one that the page about the coordinator makes."""
+    docs = Path(__file__).parents[2] / "docs"
+    made = curls((docs / "serve.md").read_text())[0]
+    text = (docs / "protocols.md").read_text()
+    places = {"http://localhost:8080": "0.2", "http://localhost:5000": "0.4"}
+    for url, kind in places.items():
+        text = text.replace(url, f"{fakes.url}/{kind}")
+    with Local(tmp_path / "page.db", None) as local, application(local) as client:
+        answers = [
+            client.request(method, path, content=body, headers=JSON)
+            for method, path, body in (made, *curls(text))
+        ]
+    assert [answer.status_code for answer in answers] == [201, 201, 200, 200, 200]
+    assert answers[3].json()["reported"] == ["ada", "forest"]
+    assert answers[4].json()["outputs"][1]["data"] == ["fraud", "genuine"]
+
+
+JSON = {"Content-Type": "application/json"}
+
+
+def curls(text):
+    """Requests of a page: method, path and body."""
+    found = []
+    for block in re.findall(r"```bash\n(.*?)```", text, re.DOTALL):
+        for command in re.split(r"^curl ", block, flags=re.MULTILINE)[1:]:
+            words = shlex.split(command.replace("\\\n", " "))
+            body = words[words.index("-d") + 1] if "-d" in words else None
+            method = "GET" if body is None else "POST"
+            if "-X" in words:
+                method = words[words.index("-X") + 1]
+            (url,) = (word for word in words if word.startswith("localhost:8765"))
+            found.append((method, url.removeprefix("localhost:8765"), body))
+    return found
 
 
 def test_an_agent_that_comes_back_is_asked_again(local, client, fakes):

@@ -19,6 +19,11 @@ PATIENCE = 60.0
 """Seconds that a request is sent again before its error is raised."""
 LONGEST_SHOWN = 200
 """Characters that are shown of an answer that is not of a coordinator."""
+NO_TOKEN = (
+    "a valid token is needed; give it as token=, as in "
+    "tp.Client('http://localhost:8765', token='tp_...')"
+)
+"""The coordinator speaks of a header, which a client writes itself."""
 TEMPORARY = (408, 425, 429, 500, 502, 503, 504)
 """Statuses after which the same request may succeed."""
 
@@ -123,7 +128,8 @@ def _refusal(reply: Reply) -> RequestError:
     """The error in an answer; a proxy in between answers in other ways."""
     try:
         error = json.loads(reply.content)["error"]
-        return RequestError(str(error["code"]), str(error["message"]))
+        code, sentence = str(error["code"]), str(error["message"])
+        return RequestError(code, NO_TOKEN if code == "unauthenticated" else sentence)
     except (ValueError, LookupError, TypeError):
         code = "unavailable" if reply.status in TEMPORARY else "invalid"
         shown = reply.content[:LONGEST_SHOWN].decode(errors="replace")

@@ -6,6 +6,7 @@ key.
 """
 
 import asyncio
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,8 @@ DEADLINE = 2.0
 """Seconds that agents have to answer unless a pool or a request says otherwise."""
 LARGEST_ANSWER = 2**20
 """Bytes of an answer."""
+LONGEST_REASON = 200
+"""Characters that are kept of what an agent says about an error of its own."""
 CONNECTIONS = 100
 """Open to all agents at once."""
 FIRST_BACKOFF, LONGEST_BACKOFF = 100, 1000
@@ -115,7 +118,7 @@ class AgentCalls:
         try:
             response = await http.send(request, stream=True)
             try:
-                return await _read(response)
+                return await _read(response, adapter.endpoint.key)
             finally:
                 await response.aclose()
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError) as error:
@@ -135,9 +138,10 @@ class AgentCalls:
             answer: bytes = await send(adapter.content, metadata=metadata)
         except grpc.RpcError as error:
             name = error.code().name
-            raise AgentFaultError(
-                "no connection" if name == "UNAVAILABLE" else f"status {name}"
-            ) from None
+            if name == "UNAVAILABLE":
+                raise AgentFaultError("no connection") from None
+            reason = _status(name, error.details() or "", endpoint.key)
+            raise AgentFaultError(reason) from None
         return answer
 
     def _connections(self) -> _Connections:
@@ -246,17 +250,37 @@ def _has_truth(values: Any) -> bool:
     return isinstance(values, bool)
 
 
-async def _read(response: Any) -> bytes:
+async def _read(response: Any, key: str | None) -> bytes:
     """Return the body of an answer, if it is one and not too large."""
     if response.is_redirect:
         raise AgentFaultError(
             f"status {response.status_code}: redirects are not followed"
         )
-    if response.status_code != 200:
-        raise AgentFaultError(f"status {response.status_code}")
     content = bytearray()
     async for part in response.aiter_raw():
         content += part
         if len(content) > LARGEST_ANSWER:
             raise AgentFaultError(f"an answer has at most {LARGEST_ANSWER:,} bytes")
+    if response.status_code != 200:
+        reason = _words(bytes(content))
+        raise AgentFaultError(_status(response.status_code, reason, key))
     return bytes(content)
+
+
+def _words(content: bytes) -> str:
+    """What an answer says went wrong, in the forms that model servers use."""
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        return content.decode(errors="replace")
+    for name in ("error", "detail", "message"):
+        if isinstance(found, dict) and name in found:
+            found = found[name]
+    return found if isinstance(found, str) else json.dumps(found)
+
+
+def _status(status: int | str, words: str, key: str | None) -> str:
+    """A status and what the agent says about it: one line, without its key."""
+    line = " ".join(words.replace(key, "***").split() if key else words.split())
+    shown = "".join(c for c in line if c.isprintable())[:LONGEST_REASON]
+    return f"status {status}: {shown}" if shown else f"status {status}"

@@ -13,6 +13,8 @@ from truepool.server.rules import OnlineRule, Rule, SavedPoolRule
 
 LONGEST_NAME = 200
 """Characters in the name of a pool, an agent or a case."""
+LONGEST_SHOWN = 40
+"""Characters of a name that cannot be one."""
 MOST_AGENTS, MOST_CLASSES = 10_000, 100
 OPEN_CASES, MOST_OPEN = 100_000, 100_000_000
 """Cases that may wait for an outcome unless a pool says otherwise, and at most."""
@@ -163,12 +165,12 @@ def check_name(what: str, name: Any) -> str:
     if not isinstance(name, str) or not 1 <= len(name) <= LONGEST_NAME:
         raise SettingError(
             f"the name of {what} must be text of 1 to {LONGEST_NAME} characters; got "
-            f"{name!r:.60}"
+            f"{_shorten(name)}"
         )
     if not name.isprintable() or name != name.strip():
         raise SettingError(
             f"the name of {what} must be printable, without spaces around it; got "
-            f"{name!r:.60}"
+            f"{_shorten(name)}"
         )
     if name in (".", ".."):
         raise SettingError(
@@ -176,6 +178,13 @@ def check_name(what: str, name: Any) -> str:
             "path; take another name"
         )
     return name
+
+
+def _shorten(name: Any) -> str:
+    """A name as Python has it; of a long one the beginning, and how long it is."""
+    if not isinstance(name, str) or len(name) <= LONGEST_SHOWN:
+        return f"{name!r:.60}"
+    return f"{name[:LONGEST_SHOWN]!r}... ({len(name):,} characters)"
 
 
 def _checked_names(given: Any, allowed: tuple[str, ...], what: str) -> dict[str, Any]:
@@ -211,6 +220,11 @@ def _labels(given: Any, positive: Any) -> Labels:
     if len(given) > MOST_CLASSES:
         raise SettingError(f"a pool has at most {MOST_CLASSES} labels")
     if len(given) == 2:
+        if positive is None and given != [0, 1]:
+            raise SettingError(
+                "Which label do the reports give the probability of, "
+                f"{given[0]!r} or {given[1]!r}? Name it in the field 'positive'."
+            )
         return Labels.of_two(given[0], given[1], positive)
     if positive is not None:
         raise SettingError("a positive label requires two labels; leave it out")

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from typing import Annotated, Any
 
@@ -279,10 +279,7 @@ def app(
 
     @api.exception_handler(RequestValidationError)
     async def refuse_body(request: Request, error: RequestValidationError) -> Response:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"] if part != "body")
-        where = f"{place}: " if place else ""
-        return _error("invalid", f"{where}{first['msg'][:1].lower()}{first['msg'][1:]}")
+        return _error("invalid", _describe(error.errors()))
 
     @api.exception_handler(HTTPException)
     async def refuse_path(request: Request, error: HTTPException) -> Response:
@@ -317,6 +314,20 @@ async def _apart(act: Callable[..., Any], *words: Any) -> Any:
 def _error(code: str, sentence: Any, status: int | None = None) -> JSONResponse:
     content = {"error": {"code": code, "message": str(sentence)}}
     return JSONResponse(content, status or STATUS[code], HEADERS.get(code))
+
+
+def _describe(faults: Sequence[Any]) -> str:
+    """Say what is wrong with a body; an unknown field may be a misspelt one."""
+    places = [[str(part) for part in f["loc"] if part != "body"] for f in faults]
+    by_kind = [(f["type"], p) for f, p in zip(faults, places, strict=True)]
+    unknown = [place[-1] for kind, place in by_kind if kind == "extra_forbidden"]
+    if unknown:
+        required = [place[-1] for kind, place in by_kind if kind == "missing"]
+        rest = f"; required: {', '.join(required)}" if required else ""
+        return f"no field is called {unknown[0]!r:.60}{rest}"
+    reason, place = faults[0]["msg"], ".".join(places[0])
+    where = f"{place}: " if place else ""
+    return f"{where}{reason[:1].lower()}{reason[1:]}"
 
 
 def _json(body: bytes) -> Any:

@@ -188,7 +188,21 @@ def _lines(decoder: msgspec.json.Decoder[Any], body: bytes) -> list[Any]:
         return decoder.decode_lines(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         sentence = f"each line must be a JSON object of this kind: {error}"
-        raise RequestError("invalid", sentence) from None
+    raise RequestError("invalid", _first_fault(decoder, body) or sentence)
+
+
+def _first_fault(decoder: msgspec.json.Decoder[Any], body: bytes) -> str | None:
+    """Say which line is wrong, counted from 1 as an editor does."""
+    for number, line in enumerate(body.split(b"\n"), 1):
+        try:
+            if line.strip():
+                decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            reason = str(error).replace("`$.", "`")
+            return (
+                f"each line must be a JSON object of this kind; line {number}: {reason}"
+            )
+    return None
 
 
 def _reports(body: bytes) -> list[Report]:

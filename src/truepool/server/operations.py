@@ -45,8 +45,9 @@ class Operations:
             return known
         if known is None or self.ledger.shared:
             self.ledger.lock_pool(name)
+            number = self.ledger.pool_number(name) if known is None else known[0]
             with name_pool(name):
-                number, deployment = known or self._load(name)
+                deployment = known[1] if known else self._load(number)
                 known = number, self._catch_up(number, deployment, name)
             self.pools[name] = known
         return known
@@ -57,15 +58,14 @@ class Operations:
             if entry.body is None and name in self.pools:
                 # Erased by another coordinator: only a snapshot knows what it did.
                 del self.pools[name]
-                return self._catch_up(number, self._load(name)[1], name)
+                return self._catch_up(number, self._load(number), name)
             deployment.replay(entry)
         return deployment
 
-    def _load(self, name: str) -> tuple[int, Deployment]:
-        """Number and state of a pool at its last snapshot."""
-        number = self.ledger.pool_number(name)
+    def _load(self, number: int) -> Deployment:
+        """State of a pool at its last snapshot."""
         n, states = self.ledger.snapshot(number)
-        return number, Deployment.unpack(n, states) if states else Deployment()
+        return Deployment.unpack(n, states) if states else Deployment()
 
     def check_agent(self, pool: str, agent: str | None) -> None:
         """Refuse an agent that the pool does not have."""
@@ -80,9 +80,12 @@ class Operations:
         number = self.ledger.create_pool(config.name)
         if number is None:  # it is there
             _, old = self.find(config.name)
-            if old.pool.to_dict() != config.to_dict():
+            differ = _differences(old.pool.to_dict(), config.to_dict())
+            if differ:
                 raise RequestError(
-                    "conflict", f"there is another pool called {config.name!r}"
+                    "conflict",
+                    f"there is another pool called {config.name!r}, with other "
+                    f"{', '.join(differ)}",
                 )
             return old.pool.to_dict()
         deployment = Deployment()
@@ -304,6 +307,12 @@ class Operations:
         if entry.n % SNAPSHOT_EVERY == 0 and kind != "erase":
             self.ledger.add_snapshot(number, entry.n, deployment.pack())
         return entry
+
+
+def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Names of the fields in which two pools differ."""
+    names = dict.fromkeys((*old, *new))
+    return [name for name in names if old.get(name) != new.get(name)]
 
 
 def _most_waiting(deployment: Deployment) -> int:
