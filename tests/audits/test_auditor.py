@@ -204,7 +204,7 @@ def test_too_few_outcomes_are_told_and_no_interval_is_given(pool, cases, ones, w
         f.number for f in finding.findings
     ]
     assert all(e is None or np.isnan(e.low) for e in intervals)
-    assert finding.advice.startswith("Too few cases to compare pools")
+    assert finding.advice.startswith("Collect more cases with a known outcome:")
 
 
 def test_cases_that_only_teach_do_not_count_as_outcomes():

@@ -44,6 +44,9 @@ def test_from_features_to_a_table_that_can_be_compared(truepool, tables):
     )
     assert (code, err) == (0, "")
     assert "2 agents reported on 120 cases" in out
+    words = ("agent", "report", tables / "new.csv", files[0], "--trust")
+    _, out, _ = truepool(*words, "-o", tables / "one.csv")
+    assert "1 agent reported on 120 cases" in out
     panel = read_panel(tables / "reports.csv")
     assert panel.agents == ("tree", "logistic")
     assert panel.ids[5] == "5"

@@ -209,3 +209,12 @@ def test_naming_an_agent_that_the_config_ignores_takes_it_in(bank, truepool):
     assert "gbm" not in agents_of(truepool, bank, f'{ignored}\nagents = ["rf", "ven*"]')
     found = agents_of(truepool, bank, ignored, "--agents", "rf, gbm")
     assert found == "Agents: rf, gbm."
+
+
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_a_key_that_stands_twice_is_named_with_its_lines(refusal, end):
+    text = f'outcome = "y"\n\n[fit]\ncost-fn = 5\n\n[audit]\ncost-fn = 9\ncost-fn = 10{end}'
+    assert refusal(text) == (
+        "error: a key of a config file must stand once; 'pool.toml' has 'cost-fn' on "
+        "lines 7 and 8. Leave one of them out.\n"
+    )

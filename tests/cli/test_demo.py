@@ -19,10 +19,12 @@ from truepool.cli import main, outputs
 from truepool.comparison import Estimate, compare
 from truepool.core.errors import SourceError
 
+QUICK = ("log-odds", "median", "vote")
+
 
 def compare_few(panel, **settings):
     """Fewer pools: what every pool does is tested elsewhere."""
-    return compare(panel, **settings | {"pools": ["trimmed", "platt"]})
+    return compare(panel, **settings | {"pools": ["trimmed", "platt", *QUICK]})
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +41,14 @@ def demo(tmp_path_factory):
                 main()
     assert (stop.value.code or 0, err.getvalue()) == (0, "")
     return folder, out.getvalue()
+
+
+def test_the_demo_says_that_more_pools_were_compared_than_shown(demo):
+    _, out = demo
+    pools = int(re.search(r"(\d+) pools of 5 agents", out)[1])
+    rows = re.search(r"pools of 5 agents.*?─\n(.*?)\n\n", out, re.DOTALL)[1]
+    more = re.search(r"and the mean; (\d+) more were compared", out)
+    assert len(rows.splitlines()) + int(more[1]) == pools
 
 
 def test_the_demo_goes_through_four_steps_and_writes_four_files(demo):

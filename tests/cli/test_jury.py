@@ -12,6 +12,7 @@ from simulated_juries import RECIPES, simulate
 
 import truepool as tp
 from truepool.data.tables import read_column_names
+from truepool.juries.verdict_table import in_words_of_a_jury
 
 JUDGES = ("ann", "bob", "cy", "dee", "eve")
 
@@ -38,6 +39,15 @@ def write(path, reports, labels):
 
 
 LABELLED = ("--outcome", "passed", "--positive", "yes")
+
+
+def test_a_judge_that_is_called_an_agent_keeps_its_name():
+    said = "column 'my agent' is no agent. Leave the agent out (--ignore 'my agent')."
+    assert in_words_of_a_jury(said) == (
+        "column 'my agent' is no judge. Leave the judge out (--ignore 'my agent')."
+    )
+    assert in_words_of_a_jury("the agent's report") == "the agent's verdict"
+
 
 SHOWN = """\
 50.0 % of items may be decided without a person: at most 10 % errors, with 90 % 

@@ -222,6 +222,18 @@ def test_columns_that_look_like_no_agents_are_pointed_out():
         read_panel(pa.table({**shares, "row": np.arange(40), "y": [0, 1] * 20}))
 
 
+def test_a_name_in_a_cure_can_be_pasted_into_a_shell():
+    row = "row (of 40)"
+    shares = {n: np.linspace(0.1, 0.9, 40) for n in ("ada", "bob")}
+    table = {**shares, row: np.arange(40), "y": [0, 1] * 20}
+    with pytest.raises(ReportError) as refused:
+        read_panel(pa.table(table))
+    assert "Pass --id 'row (of 40)' or --ignore 'row (of 40)'," in str(refused.value)
+    with pytest.raises(ReportError) as refused:
+        read_panel(pa.table({**WIDE, "direct (m)": [20, 300, 40]}), percent=True)
+    assert "(--ignore 'direct (m)')." in str(refused.value)
+
+
 @pytest.mark.parametrize(("cases", "like"), [(9, False), (10, True)])
 def test_ten_different_whole_numbers_look_like_an_id(cases, like):
     assert agent_columns.looks_like_id(np.arange(cases) + 5.0) == like

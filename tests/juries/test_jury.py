@@ -657,6 +657,12 @@ def test_a_judge_without_colleagues_is_counted_once_whatever_its_columns():
     assert "agree nearly always" not in text
 
 
+def test_the_table_of_items_has_no_rounding_errors():
+    jury = tp.jury(reports_only(np.array([[0.3, 0.3], [0.7, 0.7], [0.1, 0.1]])))
+    assert jury.columns()["pooled"].tolist() == [0.3, 0.7, 0.1]
+    assert jury.pooled.tolist() != [0.3, 0.7, 0.1]
+
+
 def test_no_more_labels_are_asked_for_than_there_are_items():
     jury = tp.jury(reports_only(np.full((3, 2), 0.4)))
     assert steps(jury)[0] == (

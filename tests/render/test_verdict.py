@@ -311,7 +311,9 @@ def test_a_code_without_an_action_is_still_named():
 
 def test_too_few_cases_to_compare_are_said():
     text = advice(fixed(pool=None, usual_cost=None))
-    assert text == "Too few cases to compare pools."
+    assert text == (
+        "Collect more cases with a known outcome: there are too few to compare pools."
+    )
 
 
 def test_the_best_agent_alone_is_named():

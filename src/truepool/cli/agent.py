@@ -169,6 +169,7 @@ def report(
     )
     from truepool.cli.screen import progress_bar
     from truepool.core.files import together
+    from truepool.core.formatting import pluralize
     from truepool.data.tables import file_format, read_frame
 
     if output != STDOUT:
@@ -188,7 +189,8 @@ def report(
     if output == STDOUT and json_file is None:
         return
     print_summary(
-        f"{len(agent)} agents reported on {len(frame):,} cases. Wrote {output}.",
+        f"{pluralize(len(agent), 'agent')} reported on "
+        f"{pluralize(len(frame), 'case')}. Wrote {output}.",
         json_file,
         known,
         columns.get(outcome),

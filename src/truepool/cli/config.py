@@ -1,6 +1,7 @@
 """A config file: options by their long names, in TOML. The command line wins."""
 
 import inspect
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -109,10 +110,32 @@ def _load(path: Path) -> dict[str, Any]:
             f"a config file must be UTF-8 text; {str(path)!r} is not"
         ) from None
     except tomllib.TOMLDecodeError as error:
+        _check_repeated_key(path, str(error))
         raise SourceError(
             f'a config file must be TOML, as in outcome = "label"; {str(path)!r} is '
             f"not: {str(error)[:1].lower()}{str(error)[1:]}"
         ) from None
+
+
+def _check_repeated_key(path: Path, fault: str) -> None:
+    """Refuse a key that stands twice, if that is the fault: the parser names neither.
+
+    A line within a text of several lines may look like a key, so that the line must be
+    the one that the parser complains of.
+    """
+    where = re.search(r"at line (\d+)", fault)
+    section, lines = "", dict[tuple[str, str], int]()
+    text = path.read_text(encoding="utf-8-sig").splitlines()
+    for line, words in enumerate(text, start=1):
+        if words.lstrip().startswith("["):
+            section = words.strip()
+        key = words.partition("=")[0].strip() if "=" in words else ""
+        first = lines.setdefault((section, key), line)
+        if key and first < line == int(where[1] if where else len(text)):
+            raise SourceError(
+                f"a key of a config file must stand once; {str(path)!r} has {key!r} on "
+                f"lines {first} and {line}. Leave one of them out."
+            )
 
 
 def _check_known(path: Path, name: str, known: Iterable[str], fault: str) -> None:

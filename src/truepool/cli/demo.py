@@ -12,7 +12,7 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import Console
 
@@ -122,8 +122,16 @@ def _compare(console: "Console", panels: "DemoPanels", seed: int) -> None:
     table = grid(result)
     first = [row for row in table.rows[:SHOWN] if row[0] != "mean"]
     mean = [row for row in table.rows if row[0] == "mean"]
-    replace(table, rows=(*first, *mean), notes=table.notes[1:3]).print(console)
+    rows = (*first, *mean)
+    notes = (*_left_out(len(table.rows) - len(rows)), *table.notes[1:3])
+    replace(table, rows=rows, notes=notes).print(console)
     _print_takeaway(console, comparison_sentence(result))
+
+
+def _left_out(pools: int) -> "Iterator[str]":
+    """Say how many pools of the comparison are not shown."""
+    if pools:
+        yield (f"The pools that cost least, and the mean; {pools} more were compared.")
 
 
 def comparison_sentence(result: "Comparison") -> str:

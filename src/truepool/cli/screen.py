@@ -1,5 +1,6 @@
 """The terminal: tables and sentences on standard output, progress on standard error."""
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ from rich.segment import Segment
 from truepool.core.formatting import printable
 
 WIDTH = 120
-"""Width of tables where standard output is not a terminal."""
+"""Width of tables where standard output is not a terminal, unless COLUMNS is set."""
 PATIENCE = 2.0
 """Seconds before the progress of reading a data set is shown."""
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
@@ -49,7 +50,10 @@ def console(*, stderr: bool = False) -> Console:
     """Return the console for standard output, or for standard error."""
     screen = partial(Screen, markup=False, highlight=False, stderr=stderr)
     terminal = screen()
-    return terminal if terminal.is_terminal else screen(width=WIDTH)
+    if terminal.is_terminal:
+        return terminal
+    asked = os.environ.get("COLUMNS", "")
+    return screen(width=int(asked) if asked.isdecimal() else WIDTH)
 
 
 def print_line(sentence: str) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from truepool.core.arrays import Array, IntArray
 from truepool.core.errors import OutcomeError, suggestion
+from truepool.core.formatting import pluralize
 from truepool.data.row_names import case_name
 
 USUAL = (
@@ -347,18 +348,18 @@ def format_labels(labels: Iterable[Any]) -> str:
     known = list(labels)
     first = ", ".join(map(repr, known[:MAX_SHOWN]))
     rest = len(known) - MAX_SHOWN
-    return f"{first} and {rest} others" if rest > 0 else first
+    return f"{first} and {pluralize(rest, 'other')}" if rest > 0 else first
 
 
 def format_names(names: Sequence[str]) -> str:
     """List names as they are; of very many, the first ones.
 
-    >>> format_names(["rf", "gbm"]), format_names(list("abcdefgh"))
-    ('rf, gbm', 'a, b, c, d, e, f and 2 others')
+    >>> format_names(["rf", "gbm"]), format_names(list("abcdefg"))
+    ('rf, gbm', 'a, b, c, d, e, f and 1 other')
     """
     rest = len(names) - MAX_SHOWN
     first = ", ".join(names[:MAX_SHOWN])
-    return f"{first} and {rest} others" if rest > 0 else first
+    return f"{first} and {pluralize(rest, 'other')}" if rest > 0 else first
 
 
 def format_choice(labels: Iterable[Any]) -> str:

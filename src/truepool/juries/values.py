@@ -21,6 +21,9 @@ from truepool.pools.certainty import LARGEST_CLIP
 NOT_RANDOM = 0.01
 """Below this p-value the labelled items are said to be no random sample."""
 
+DECIMALS = 15
+"""Decimals of a probability in the table of items: what follows is rounding error."""
+
 Advice: TypeAlias = Literal["keep", "drop", "undecided"]
 
 
@@ -259,7 +262,7 @@ class Jury:
         """
         columns: dict[str, Any] = {
             "id": self.ids,
-            "pooled": self.pooled,
+            "pooled": np.round(self.pooled, DECIMALS),
             "decision": self.decisions,
             "decided_by": self.decided_by,
         }

@@ -41,6 +41,8 @@ LONG_NAMES = (
 """What evaluation tools call the columns of a long table."""
 SWAPPED = r"(.+) swapped \((.+)\)"
 """How truepool agent llm names the column of a pair in the other order."""
+QUOTED = r"(?<!\w)'[^']*'(?!\w)"
+"""A name in quotes."""
 WORDS = {
     "an agent": "a judge",
     "a case": "an item",
@@ -148,8 +150,11 @@ def in_words_of_a_jury(sentence: str) -> str:
     """Say judge, item and verdict where any other table has agents and cases."""
     for word, own in WORDS.items():
         # Not inside quotes, options and names that follow one.
-        own_word = rf"(?<!--ignore )(?<![-'\w]){word}(s?)(?![-'\w])"
-        sentence = re.sub(own_word, rf"{own}\1", sentence)
+        own_word = rf"(?<!--ignore )(?<![-'\w]){word}(?P<s>s?)(?![-'\w])"
+        found = re.finditer(rf"{QUOTED}|{own_word}", sentence)
+        for match in reversed([one for one in found if one["s"] is not None]):
+            start, end = match.span()
+            sentence = f"{sentence[:start]}{own}{match['s']}{sentence[end:]}"
     return re.sub("^pooling needs", "a jury needs", sentence)
 
 

@@ -1,5 +1,6 @@
 """Verdicts in words: yes and no, pass and fail, as the labels of the outcome say."""
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -78,5 +79,6 @@ def _check_words(name: str, found: dict[str, int], values: dict[str, float]) -> 
 def _undecided(name: str, labels: list[str]) -> ReportError:
     return ReportError(
         f"verdicts in words need to know which one is positive; column {name!r} has "
-        f"{labels[0]!r} and {labels[1]!r}. Say which one (--positive {labels[0]})."
+        f"{labels[0]!r} and {labels[1]!r}. Say which one (--positive "
+        f"{shlex.quote(labels[0])})."
     )

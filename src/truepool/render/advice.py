@@ -137,7 +137,10 @@ def _later(audit: Audit) -> str:
 def _pool(audit: Audit) -> str:
     plan = audit.recommendation
     if plan.pool is None or plan.cost is None or plan.cost_in_use is None:
-        return "Too few cases to compare pools."
+        return (
+            "Collect more cases with a known outcome: there are too few to compare "
+            "pools."
+        )
     if plan.saving is None:
         return f"{_keep(audit, plan.cost)}{_auto(audit)}"
     sick = any(fix.who for fix in first_fixes(plan))

@@ -67,7 +67,7 @@ def test_an_agent_that_earned_no_weight_may_have_had_one_in_the_pool_that_is_tes
 @pytest.mark.parametrize("width", [72, 80, 120])
 def test_terminals_of_any_width_are_enough(width):
     page = shown(audited(), width)
-    assert ("A wider terminal shows more" in page) == (width < 120)
+    assert ("Left out for lack of width" in page) == (width < 120)
     for line in page.splitlines():
         assert len(line) <= width
         if line.startswith(("agent", "pool", "mean")):

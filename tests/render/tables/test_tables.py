@@ -1,4 +1,5 @@
 import io
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -70,7 +71,18 @@ def test_a_narrow_terminal_shows_what_matters_most():
         "against",
         "mean",
     ]
-    assert "A wider terminal shows more: against best agent" in page.getvalue()
+    (said,) = re.findall(r"Left out.*\n?.*all\.", page.getvalue())
+    assert "Left out for lack of width: 'against best agent'" in said
+    # As wide as it says, and not narrower, it is complete.
+    width = int(re.search(r"COLUMNS=(\d+) shows all\.", said)[1])
+    for columns, complete in ((width, True), (width - 1, False)):
+        page = io.StringIO()
+        comparison.grid(result).print(Console(file=page, width=columns))
+        assert ("Left out" not in page.getvalue()) == complete
+    page = io.StringIO()
+    terminal = Console(file=page, width=80, force_terminal=True, color_system=None)
+    comparison.grid(result).print(terminal)
+    assert f"a terminal of {width} shows all." in " ".join(page.getvalue().split())
 
 
 @pytest.mark.parametrize("credit", [None, {"ada": 0.01, "bob": -0.02}])

@@ -65,9 +65,10 @@ def numbered_columns(
         return tuple(n for n, v in shares if looks_like_id(np.round(v * 100, 9)))
     for name, values in columns.items():
         if looks_like_id(values):
+            word = shlex.quote(name)
             raise ReportError(
                 f"a report must lie in [0, 1]; column {name!r} holds different whole "
-                f"numbers, like an id. Pass --id {name} or --ignore {name}, or name "
+                f"numbers, like an id. Pass --id {word} or --ignore {word}, or name "
                 "the agents with --agents."
             )
     return ()

@@ -74,7 +74,7 @@ def _check_range(
             f"a {kind} must lie between {low:g} and {high:g}; column {name!r} has "
             f"{values[row]:g} in {row_name(first_row + row)}. Correct it, change "
             f"{option}, or leave the "
-            f"column out (--ignore {name})."
+            f"column out (--ignore {shlex.quote(name)})."
         )
 
 

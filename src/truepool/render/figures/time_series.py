@@ -7,6 +7,7 @@ import numpy as np
 
 from truepool.audits.values import Drift
 from truepool.core.arrays import FloatArray, IntArray, thin
+from truepool.core.formatting import pluralize
 from truepool.online import Trace
 from truepool.online.trace import ReplaySummary, WeightPath
 from truepool.render.figures.style import (
@@ -165,7 +166,7 @@ def _stack(
     labels = [shorten(agents[i]) for i in named]
     if rest.size:
         parts.append(weights[:, rest].sum(axis=1))
-        labels.append(f"{rest.size} others")
+        labels.append(pluralize(rest.size, "other"))
     colours = [*SERIES[: len(named)], GREY]
     ax.stackplot(cases, *parts, colors=colours, alpha=0.8, linewidth=0)
     ax.set(ylabel="weight", ylim=(0, 1))

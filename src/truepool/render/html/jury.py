@@ -11,7 +11,7 @@ from truepool.core.formatting import printable
 from truepool.juries import Jury
 from truepool.measures.automation import review_order
 from truepool.measures.label_plan import MIN_PER_STRATUM
-from truepool.render import figures
+from truepool.render import figures, jury_sentences
 from truepool.render.html.layout import Section, page
 from truepool.render.jury_advice import WHAT_CHOSEN_LABELS_DO, headline, steps
 from truepool.render.numbers import amount, format_estimate, percent
@@ -32,7 +32,7 @@ MAX_DIAGRAMS = 12
 def html(jury: Jury) -> str:
     """Return the whole page: what to do, then the evidence."""
     title = f"Jury: {headline(jury)}"
-    known = tables.label_sentence(jury) if jury.labelled else ""
+    known = jury_sentences.label_sentence(jury) if jury.labelled else ""
     return printable(
         page(
             "jury.html.j2",
@@ -74,21 +74,21 @@ def _facts(jury: Jury) -> Iterator[tuple[str, str]]:
     else:
         yield "labels", f"{jury.labelled:,}"
     if jury.rate is not None:
-        yield "true rate", tables.share(jury.rate)
+        yield "true rate", jury_sentences.share(jury.rate)
     yield "decided without a person", f"{(jury.decided_by == 'automatic').sum():,}"
     yield "for a person", f"{(jury.decided_by == 'person').sum():,}"
 
 
 def sections(jury: Jury) -> Iterator[Section]:
     """Yield what there is to say, in the order of a reader's questions."""
-    yield _section("rate", "Rate", "What is the true rate?", tables.rates(jury))
+    yield _section("rate", "Rate", "What is the true rate?", jury_sentences.rates(jury))
     yield _judges(jury)
     if any(judge.calibration for judge in jury.judges):
         yield _calibration(jury)
-    alike = [*tables.similarity(jury)]
+    alike = [*jury_sentences.similarity(jury)]
     if alike:
         yield _section("copies", "Copies", "Do judges repeat each other?", alike)
-    paired = [*tables.pairs(jury)]
+    paired = [*jury_sentences.pairs(jury)]
     if paired:
         title = "Does the order matter, and do answers repeat?"
         yield _section("reliability", "Reliability", title, paired)
@@ -196,14 +196,14 @@ def _people(jury: Jury) -> Section:
         "people",
         "For a person",
         "What should a person look at?",
-        [*tables.automation(jury), *tables.people(jury)],
+        [*jury_sentences.automation(jury), *jury_sentences.people(jury)],
         grids=[*tables.forecast_grids(jury), *([grid] if len(items) else [])],
     )
 
 
 def _labels(jury: Jury) -> Section:
     """What to label next, and what more labels would allow."""
-    lines = [*tables.shortages(jury)]
+    lines = [*jury_sentences.shortages(jury)]
     grids = []
     unlabelled = len(jury) - jury.labelled
     if jury.plan is None and unlabelled >= MIN_PER_STRATUM:
@@ -215,7 +215,7 @@ def _labels(jury: Jury) -> Section:
             f"{WHAT_CHOSEN_LABELS_DO}"
         )
     elif jury.plan is not None:
-        lines += tables.label_plan_lines(jury)
+        lines += jury_sentences.label_plan_lines(jury)
         chosen = zip(jury.plan.cases, jury.plan.weights, strict=True)
         rows = tuple(
             (str(jury.ids[t]), percent(jury.pooled[t]), amount(round(float(weight), 3)))

@@ -69,14 +69,23 @@ class Grid:
         for note in self.notes:
             write(note)
         if shown < len(self.headers):
-            write(f"A wider terminal shows more: {', '.join(self.headers[shown:])}.")
+            hidden = ", ".join(map(repr, self.headers[shown:]))
+            wide = self._widths()[-1]
+            needed = (
+                f"a terminal of {wide}" if console.is_terminal else f"COLUMNS={wide}"
+            )
+            write(f"Left out for lack of width: {hidden}; {needed} shows all.")
 
     def _fitting_columns(self, width: int) -> int:
         """How many columns fit."""
-        columns = zip(self.headers, *self.rows, strict=True)
-        needed = accumulate(max(map(cell_len, column)) + 2 for column in columns)
-        fit = sum(end <= width + 1 for end in needed)  # nothing follows the last
+        fit = sum(end <= width for end in self._widths())
         return max(fit, self.essential or len(self.headers))
+
+    def _widths(self) -> list[int]:
+        """How wide the first column is, the first two, and so on."""
+        columns = zip(self.headers, *self.rows, strict=True)
+        ends = accumulate(max(map(cell_len, column)) + 2 for column in columns)
+        return [end - 1 for end in ends]  # nothing follows the last
 
 
 def _line(cells: tuple[str, ...]) -> str:
