@@ -362,6 +362,54 @@ def test_json_lines_may_hold_percentages(fitted, truepool):
     assert_allclose(pd.read_csv("o.csv").pooled, expected(fitted)[0], atol=1e-9)
 
 
+def write_signed(table, path):
+    signed = table.copy()
+    signed[AGENTS] = signed[AGENTS].map(lambda p: f"{p:.4f}%")
+    signed.to_csv(path, index=False)
+
+
+def test_percent_is_refused_where_no_report_is_above_1(fitted, truepool, stdin):
+    """Fractions divided by 100 would decide nothing positive."""
+    new = pd.read_csv("new.csv")
+    new.to_json("new.jsonl", orient="records", lines=True)
+    new.to_parquet("new.parquet")
+    long = new[AGENTS].rename_axis("case").reset_index()
+    long.melt("case", var_name="who", value_name="p").to_csv("long.csv", index=False)
+    largest = f"the largest is {new[AGENTS].max().max():g}"
+    for source in ("new.csv", "new.jsonl", "new.parquet", "long.csv"):
+        layout = "--long case who p".split() if source == "long.csv" else []
+        code, _, err = truepool("score", "v.pool", source, "--percent", *layout)
+        assert code == 2
+        assert "with --percent some report must be above 1" in err
+        assert largest in err
+        assert "Leave out --percent" in err
+    stdin(Path("new.csv").read_bytes())
+    assert truepool("score", "v.pool", "-", "--percent")[0] == 2
+    with_zeros = new.assign(**dict.fromkeys(AGENTS, 0.0))
+    with_zeros.to_csv("zeros.csv", index=False)
+    assert truepool("score", "v.pool", "zeros.csv", "--percent")[0] == 0
+    write_signed(new, "signed.csv")
+    assert truepool("score", "v.pool", "signed.csv", "--percent", "-o", "s.csv")[0] == 0
+    as_shares = new.assign(**{a: new[a].map("{:.4f}".format).astype(float) / 100
+                              for a in AGENTS})  # fmt: skip
+    as_shares.to_csv("shares.csv", index=False)
+    assert truepool("score", "v.pool", "shares.csv", "-o", "p.csv")[0] == 0
+    assert_allclose(pd.read_csv("s.csv").pooled, pd.read_csv("p.csv").pooled)
+
+
+def test_new_cases_in_another_unit_than_those_of_the_fit_are_refused(folder, truepool):
+    new, train = pd.read_csv("new.csv"), pd.read_csv("train.csv")
+    train[AGENTS] *= 100
+    train.to_csv("train.csv", index=False)
+    words = "--outcome label --positive fraud --percent -o out.csv".split()
+    words += ["--ignore", "amount", "--ignore", "note"]
+    code, _, err = truepool("pool", "train.csv", "new.csv", *words)
+    assert code == 2
+    assert "the table to fit has percentages, and here all reports" in err
+    new.assign(**{a: 100 * new[a] for a in AGENTS}).to_csv("new.csv", index=False)
+    assert truepool("pool", "train.csv", "new.csv", *words)[0] == 0
+
+
 def test_an_agent_absent_from_a_long_table_has_no_report(fitted, truepool, stdin):
     new = pd.read_csv("new.csv").head(3).fillna(0.5)
     long = new.melt("id", ["ada", "cy"], "agent", "p")

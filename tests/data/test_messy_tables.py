@@ -514,7 +514,7 @@ def test_numbered_classes_start_at_0_and_hold_probabilities():
         ({"rf": [0.9, 0.2], "gbm": [0.8, 0.1], "vendor": [91.0, 7.5]},
          "Divide 'vendor' by 100 in the table and leave out --percent"),
         ({"rf": [0.9, 0.2], "vote": [1, 0]},
-         "some report must be above 1; the largest is 1 in column 'rf'. Leave out"),
+         "some report must be above 1; the largest is 1 in column 'vote'. Leave out"),
         ({"rf": [90.0, 20.0], "vote": [1, 0]}, "column 'vote' only to 1"),
     ],
 )  # fmt: skip

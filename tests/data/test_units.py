@@ -1,6 +1,7 @@
 """Percentages beside probabilities: the first message says what is wrong."""
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -70,3 +71,21 @@ def test_small_percentages_are_not_taken_for_probabilities():
 
 def test_an_agent_beside_which_nobody_reports_mixes_nothing():
     assert mixed_units(MIXED, np.full((60, 1), np.nan)) is None
+
+
+def test_the_refusal_names_the_column_with_the_largest_report():
+    table = pd.DataFrame({"a": [0.1, 0.2], "b": [0.3, 0.9], "y": [0, 1]})
+    with pytest.raises(ReportError, match=r"the largest is 0\.9 in column 'b'"):
+        read_panel(table, percent=True)
+
+
+def test_a_long_table_of_fractions_is_no_table_of_percentages():
+    table = pd.DataFrame(
+        {"case": [1, 1, 2, 2], "who": list("abab"), "p": [0.1, 0.2, 0.8, 0.9]}
+    ).assign(y=[0, 0, 1, 1])
+    long = ("case", "who", "p")
+    with pytest.raises(ReportError, match=r"the largest is 0\.9 in column 'p'"):
+        read_panel(table, percent=True, long=long)
+    signed = table.assign(p=table.p.map("{}%".format))
+    shares = read_panel(signed, percent=True, long=long).reports
+    assert shares.max() == pytest.approx(0.009)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from truepool.data.tables import TableFormat
     from truepool.measures.capacity import Capacity
     from truepool.pools import Pool
-    from truepool.pools.scorer import Scorer, Tally
+    from truepool.pools.scorer import Scorer, Tally, UnitDoubt
 
 WRITTEN = ("time_format", "sep", "decimal", "missing", "percent")
 LONG = ("long", "decision_time", "updates")
@@ -90,7 +90,7 @@ def score(
     from truepool.data.tables.repeated_ids import RepeatedIds
     from truepool.measures.capacity import Capacity
     from truepool.pools import persistence
-    from truepool.pools.scorer import Scorer, Tally, check_unit, decide_within
+    from truepool.pools.scorer import Scorer, Tally, decide_within
 
     if output is not None and json_file is not None:
         raise SettingError("cases are written once; give either --output or --json")
@@ -121,7 +121,7 @@ def score(
     usual_id = fitted_on.id or "id"
     name = written.long[0] if written.long else written.id or usual_id
     scorer = Scorer(pool, name, contributions, share, seed)
-    doubtful = written.percent and "percent" not in new_format
+    doubt = _unit_doubt(written, fitted_on, said="percent" in new_format)
     if into_folder:
         tally, done = _score_parts(
             scorer,
@@ -131,7 +131,7 @@ def score(
             written,
             usual_id,
             where,
-            doubtful=doubtful,
+            doubt,
         )
         options.NOTES += [*_repeats(tally, " of each part"), *_doubts(tally, pool)]
         if not quiet:
@@ -153,7 +153,7 @@ def score(
         ) as write,
         row_progress("Scoring", rows, f"writing {place}") as progress,
     ):
-        for batch in check_unit(table()) if doubtful else table():
+        for batch in table() if doubt is None else doubt.check(table()):
             columns, counts = scorer.score(batch)
             write(columns)
             tally.add(counts)
@@ -197,8 +197,7 @@ def _score_parts(
     written: "TableFormat",
     usual_id: str,
     engine: "Engine",
-    *,
-    doubtful: bool,
+    doubt: "UnitDoubt | None",
 ) -> "tuple[Tally, int]":
     """Score a data set into a folder, and count the parts that were done before."""
     from truepool.cli.engines import opened
@@ -215,7 +214,7 @@ def _score_parts(
         )
     pool, dataset = scorer.pool, open_dataset(new)
     wanted = ColumnSelection(pool.agents_, pool.labels_, written, usual_id=usual_id)
-    how = PartScorer(scorer, wanted, doubtful)
+    how = PartScorer(scorer, wanted, doubt)
     what = f"writing {len(dataset.parts):,} parts to {folder}"
     with (
         opened(engine),
@@ -275,6 +274,17 @@ def _format_of_new(
         if not set(fitted_on.long) <= set(names):
             known |= {name: vars(TableFormat())[name] for name in LONG}
     return TableFormat(**known)
+
+
+def _unit_doubt(
+    written: "TableFormat", fitted_on: "TableFormat", *, said: bool
+) -> "UnitDoubt | None":
+    """Why percentages may be fractions; None where both pool and user know them."""
+    from truepool.pools.scorer import REMEMBERED, STATED
+
+    if not written.percent or (said and fitted_on.percent):
+        return None
+    return STATED if said else REMEMBERED
 
 
 def _repeats(tally: "Tally", of: str = "") -> Iterator[str]:

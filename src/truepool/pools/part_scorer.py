@@ -28,7 +28,7 @@ from truepool.data.tables.column_selection import ColumnSelection
 from truepool.data.tables.dataset import Dataset, Part
 from truepool.data.tables.manifest import Manifest
 from truepool.data.tables.repeated_ids import RepeatedIds
-from truepool.pools.scorer import Scorer, Tally, check_unit
+from truepool.pools.scorer import Scorer, Tally, UnitDoubt
 
 
 class PartTask(NamedTuple):
@@ -43,12 +43,12 @@ class PartTask(NamedTuple):
 class PartScorer:
     """How every part of a data set is read, scored and written.
 
-    ``doubtful`` says that percentages are expected only because the pool knew them.
+    ``doubt`` says why percentages may be fractions.
     """
 
     scorer: Scorer
     selection: ColumnSelection
-    doubtful: bool = False
+    doubt: UnitDoubt | None = None
 
     def write(self, task: PartTask, progress: Callable[[int], None]) -> Tally:
         """Score the part of a task, whatever an earlier attempt has left of it."""
@@ -72,7 +72,7 @@ class PartScorer:
         batches = read_part_batches(part, self.selection, names, start)
         seen = RepeatedIds()
         with open_writer(target) as write:
-            for batch in check_unit(batches) if self.doubtful else batches:
+            for batch in self.doubt.check(batches) if self.doubt else batches:
                 columns, counts = self.scorer.score(batch)
                 write(columns)
                 tally.add(counts)

@@ -283,17 +283,51 @@ def decide_within(pool: Pool, batches: Iterable[Batch], limit: Capacity) -> IntA
     return decisions
 
 
-def check_unit(batches: Iterable[Batch]) -> Iterator[Batch]:
-    """Refuse reports that may be probabilities, where percentages are expected."""
-    for batch in batches:
-        if batch.start == 0 and not (batch.values > 0.01).any():
+@dataclass(frozen=True)
+class UnitDoubt:
+    """Why reports that are read as percentages may be fractions, and the cure."""
+
+    reason: str
+    cure: str
+
+    def check(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """Refuse a table whose first batch has reports up to 1 only.
+
+        Percent signs leave no doubt, and zeros fit both units.
+        """
+        for batch in batches:
+            if batch.start == 0 and not batch.signed:
+                self.check_values(batch.values, len(batch))
+            yield batch
+
+    def check_values(self, values: FloatArray, cases: int) -> None:
+        """Refuse shares in so many cases that were all written as numbers up to 1."""
+        largest = np.nanmax(values, initial=0.0)
+        if 0 < largest <= 0.01:
             raise ReportError(
-                "the pool was fitted on percentages, and here all reports on the first "
-                f"{pluralize(len(batch), 'case')} are at most 1, so they may be "
-                "probabilities. "
-                "Pass --percent if they are percentages, or --no-percent."
+                f"{self.reason}, and here all reports on the first "
+                f"{pluralize(cases, 'case')} are at most 1 (the largest is "
+                f"{100 * largest:g}), so they may be probabilities. {self.cure}"
             )
-        yield batch
+
+
+REMEMBERED = UnitDoubt(
+    "the pool was fitted on percentages",
+    "Pass --percent if they are percentages, or --no-percent.",
+)
+"""The pool knew percentages, and nobody said whether the new reports are."""
+
+STATED = UnitDoubt(
+    "with --percent some report must be above 1",
+    "Leave out --percent; if they are percentages, divide them by 100 in the table.",
+)
+"""Only the option says percentages: the pool was fitted on fractions."""
+
+FITTED = UnitDoubt(
+    "the table to fit has percentages",
+    "Write NEW like it; if they are percentages, write a percent sign after each.",
+)
+"""One option is about two tables, of which only the first was checked."""
 
 
 def _review(

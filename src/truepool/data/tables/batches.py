@@ -252,6 +252,7 @@ def _long(path: Path, wanted: ColumnSelection) -> Iterator[Batch]:
             columns=columns,
             unknown=unknown,
             naming=lambda row: f"case {ids[row]!r}",
+            signed=table.summary.signed,
         )
         unknown = ()
 

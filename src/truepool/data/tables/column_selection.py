@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -18,7 +18,7 @@ from truepool.data.labels import Labels
 from truepool.data.panel import check_times
 from truepool.data.row_names import Naming, cases_of_rows
 from truepool.data.tables.agent_columns import renormalize
-from truepool.data.tables.numbers import parse_numbers, parse_reports
+from truepool.data.tables.numbers import is_signed, parse_numbers, parse_reports
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.times import parse_times
 
@@ -51,6 +51,8 @@ class Batch:
     """What the rows of the table are called, if they have numbers of their own."""
     encoding: str | None = None
     """Encoding of the text, where it was guessed."""
+    signed: bool = False
+    """Whether the reports carry percent signs."""
 
     def __len__(self) -> int:
         """Return the number of cases, T."""
@@ -122,9 +124,10 @@ class ColumnSelection:
         cells = [batch.column(name) for name in names]
         floating = all(pa.types.is_floating(cell.type) for cell in cells)
         if floating and not written.percent and written.scores is None:
-            reports = [_floats(cell) for cell in cells]
+            reports, signed = [_floats(cell) for cell in cells], False
         else:
             columns = [as_series(batch, name) for name in names]
+            signed = written.percent and any(map(is_signed, columns))
             reports = [*parse_reports(columns, written, start).values()]
         ids = batch.column(self.id) if self.id in batch.schema.names else None
         times = None
@@ -136,7 +139,7 @@ class ColumnSelection:
             )
             for name in written.columns
         }
-        return self.batch(reports, ids, times, others, start)
+        return replace(self.batch(reports, ids, times, others, start), signed=signed)
 
     def choose(self, names: Sequence[str]) -> list[str]:
         """Columns to read; a table that lacks one of them is refused."""

@@ -96,9 +96,10 @@ def check_percentages(
     if percents and largest[percents[0]] < UNIT_RATIO * largest[fraction]:
         return  # events are rare, and percentages small
     if not percents:
+        top = max(largest, key=largest.__getitem__)
         raise ReportError(
             "with --percent some report must be above 1; the largest is "
-            f"{max(largest.values()):g} in column {fraction!r}. Leave out --percent; "
+            f"{largest[top]:g} in column {top!r}. Leave out --percent; "
             "if these are percentages, write a percent sign after each."
         )
     for name in percents:

@@ -524,7 +524,12 @@ def _long_table(
             )
     there = [name for name in long.agents if name not in written.ignore]
     chosen = choose_agents(there, written.agents)
-    summary = TableSummary(replaced=long.replaced, late=long.late)
+    if written.percent and written.outcome in frame.columns:
+        given = long.given
+        values = given.values if isinstance(given, SparseReports) else given
+        check_percentages([frame[columns[2]]], {columns[2]: values})
+    signed = written.percent and is_signed(frame[columns[2]])
+    summary = TableSummary(replaced=long.replaced, late=long.late, signed=signed)
     of_cases = {
         name: column_by_case(frame[name], long) for name in written.case_columns
     }
@@ -573,6 +578,7 @@ def _wide_table(
     summary = TableSummary(
         binary=binary,
         numbered=numbered,
+        signed=written.percent and any(map(is_signed, cells)),
         duplicate_ids=0 if ids is None else _duplicates(ids),
         renormalized=renormalized,
     )
