@@ -204,3 +204,23 @@ def test_completion_can_be_installed(truepool, monkeypatch, tmp_path):
     assert code == 0
     assert "bash completion installed" in out
     assert list(tmp_path.rglob("*truepool*"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("replay", "--learner", "ema", "--learner", "gradient"),
+        ("fit", "--pool", "mean", "--pool", "vcg"),
+    ],
+)
+def test_a_second_pool_or_learner_does_not_silently_replace_the_first(truepool, words):
+    code, out, err = truepool(*words)
+    assert (code, out) == (2, "")
+    assert err == f"error: {words[1]} takes one name; got 2\n"
+
+
+def test_a_pipe_is_as_wide_as_it_is_told(truepool, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "70")
+    assert "COLUMNS=" in truepool("replay", "--all")[1]
+    monkeypatch.setenv("COLUMNS", "many")
+    assert "COLUMNS=" not in truepool("replay", "--all")[1]

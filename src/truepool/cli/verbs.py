@@ -5,7 +5,7 @@ Errors become one sentence and exit code 2 here.
 
 import os
 import sys
-from collections import UserDict
+from collections import Counter, UserDict
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.metadata import EntryPoint, version
@@ -80,12 +80,35 @@ OWN = {
 """Verbs of truepool, in the order of the help."""
 
 
+SEVERAL_ELSEWHERE = frozenset(("--learner", "--pool"))
+"""Options of which some verbs show several side by side, so that users try it."""
+
+
 class Parsers(UserDict[str, Any]):
     """Parser of each verb, built when it is asked for: all take ten times as long."""
 
     def __getitem__(self, name: str) -> Any:
         """Return the parser of a verb."""
         return _command(name, super().__getitem__(name))
+
+
+class Verb(TyperCommand):
+    """A verb that refuses a second pool or learner, unless it takes several."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments; the parser would keep the last value of an option."""
+        if not ctx.resilient_parsing:  # completion
+            _, _, given = self.make_parser(ctx).parse_args(args=[*args])
+            for option, times in Counter(given).items():
+                if times > 1 and _is_single(option):
+                    name = max(option.opts, key=len)
+                    raise SettingError(f"{name} takes one name; got {times}")
+        return super().parse_args(ctx, args)
+
+
+def _is_single(parameter: Any) -> bool:
+    """Whether a parameter is an option that has one value, but several elsewhere."""
+    return not SEVERAL_ELSEWHERE.isdisjoint(parameter.opts) and not parameter.multiple
 
 
 class Verbs(TyperGroup):
@@ -179,10 +202,13 @@ def _plugin(name: str, entry: EntryPoint) -> Any:
 def _command(name: str, verb: Any) -> Any:
     app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
     if isinstance(verb, typer.Typer):
+        for command in verb.registered_commands:
+            if command.cls is TyperCommand:  # the default of typer
+                command.cls = Verb
         app.add_typer(verb, name=name)
     else:
         environment = serve.ENVIRONMENT if verb is serve.serve else None
-        app.command(name, context_settings=environment)(verb)
+        app.command(name, cls=Verb, context_settings=environment)(verb)
     return typer.main.get_group(app).commands[name]
 
 
