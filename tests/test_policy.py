@@ -413,10 +413,12 @@ POLICY = {
         "FIRST_BACKOFF": 100,
         "LARGEST_ANSWER": 1_048_576,
         "LONGEST_BACKOFF": 1_000,
+        "LONGEST_REASON": 200,
     },
     "server.configuration": {
         "LONGEST_DEADLINE": 60.0,
         "LONGEST_NAME": 200,
+        "LONGEST_SHOWN": 40,
         "MOST_AGENTS": 10_000,
         "MOST_CLASSES": 100,
         "OPEN_CASES": 100_000,

@@ -100,9 +100,8 @@ def export(
     from truepool.cli.screen import print_line
     from truepool.core.files import atomic_path, check_path, write_bytes
     from truepool.core.formatting import pluralize
-    from truepool.server.deployment import outline
     from truepool.server.entry_file import SUFFIX, format_entries
-    from truepool.server.history import History
+    from truepool.server.history import History, outline
 
     check_path(output, SUFFIX if output.suffix == SUFFIX else ".parquet")
     with _open(place) as ledger:

@@ -159,6 +159,12 @@ class PoolConfig:
             found["deadline"] = self.deadline
         return found
 
+    def differences(self, other: Self) -> list[str]:
+        """Names of the fields in which two pools differ."""
+        one, two = self.to_dict(), other.to_dict()
+        names = dict.fromkeys((*one, *two))
+        return [name for name in names if one.get(name) != two.get(name)]
+
 
 def check_name(what: str, name: Any) -> str:
     """Return the name of a pool, an agent or a case; refuse what cannot be one."""

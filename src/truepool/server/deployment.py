@@ -7,8 +7,7 @@ hash of the weights after each outcome.
 
 import json
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -16,14 +15,7 @@ from typing import Any
 import numpy as np
 
 from truepool.core.arrays import FloatArray, to_classes
-from truepool.core.errors import (
-    LedgerError,
-    OutcomeError,
-    PluginError,
-    RequestError,
-    SettingError,
-    TruepoolError,
-)
+from truepool.core.errors import LedgerError, OutcomeError, RequestError, SettingError
 from truepool.data.costs import Costs
 from truepool.data.labels import format_choice
 from truepool.measures.decisions import choose
@@ -350,40 +342,6 @@ class Deployment:
             known = ", ".join(self.rules)
             raise SettingError(f"no rule is called {name!r:.60}; known: {known}")
         return str(name)
-
-
-@contextmanager
-def name_pool(name: str) -> Iterator[None]:
-    """Say which pool of a ledger has a rule that cannot be made here."""
-    try:
-        yield
-    except (LedgerError, RequestError):
-        raise
-    except TruepoolError as error:
-        raise PluginError(
-            f"a rule of the pool {name!r} in the ledger cannot be used: {error}"
-        ) from error
-
-
-def outline(entries: Iterable[Entry]) -> tuple[PoolConfig, tuple[str, ...], int]:
-    """What a pool is, its agents and its number of entries, without any rule.
-
-    The entries are checked, but not replayed.
-    """
-    config, active, n, chain = None, [], 0, START
-    for entry in entries:
-        entry.check(chain)
-        n, chain = entry.n, entry.chain
-        if entry.kind == "create":
-            config = PoolConfig.parse(entry.content["pool"])
-            active = list(config.agents)
-        elif entry.kind == "join":
-            active.append(entry.content["agent"])
-        elif entry.kind == "leave":
-            active.remove(entry.content["agent"])
-    if config is None:
-        raise LedgerError(NO_POOL)
-    return config, tuple(active), n
 
 
 def _plain(pooled: FloatArray) -> list[float]:

@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +12,14 @@ from pyarrow import parquet
 from sqlalchemy import Connection, select
 
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.core.errors import RequestError
+from truepool.core.errors import LedgerError, RequestError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.tables.export import describe, with_options
 from truepool.measures.inference import Resamples, unseen_differences, with_unseen
 from truepool.server import schema
 from truepool.server.configuration import PoolConfig
+from truepool.server.deployment import NO_POOL, START, Entry
 
 MOST_CASES = 1_000_000
 """Cases that one answer may be about."""
@@ -189,3 +191,24 @@ class History:
             "saved_per_case": float(saved.mean()),
             "interval": list(Resamples(len(units)).interval(units, LEVEL)),
         }
+
+
+def outline(entries: Iterable[Entry]) -> tuple[PoolConfig, tuple[str, ...], int]:
+    """What a pool is, its agents and its number of entries, without any rule.
+
+    The entries are checked, but not replayed.
+    """
+    config, active, n, chain = None, [], 0, START
+    for entry in entries:
+        entry.check(chain)
+        n, chain = entry.n, entry.chain
+        if entry.kind == "create":
+            config = PoolConfig.parse(entry.content["pool"])
+            active = list(config.agents)
+        elif entry.kind == "join":
+            active.append(entry.content["agent"])
+        elif entry.kind == "leave":
+            active.remove(entry.content["agent"])
+    if config is None:
+        raise LedgerError(NO_POOL)
+    return config, tuple(active), n

@@ -14,9 +14,10 @@ from typing import Any
 from truepool.core.errors import LedgerError, RequestError, SettingError, TruepoolError
 from truepool.data.labels import format_labels
 from truepool.server.configuration import PoolConfig, check_name
-from truepool.server.deployment import Deployment, Entry, name_pool
+from truepool.server.deployment import Deployment, Entry
 from truepool.server.ledger import Ledger
 from truepool.server.reports import Report, as_rows, known_reports, probabilities
+from truepool.server.rules import name_pool
 from truepool.server.writer import attempt
 
 SNAPSHOT_EVERY = 10_000
@@ -80,7 +81,7 @@ class Operations:
         number = self.ledger.create_pool(config.name)
         if number is None:  # it is there
             _, old = self.find(config.name)
-            differ = _differences(old.pool.to_dict(), config.to_dict())
+            differ = config.differences(old.pool)
             if differ:
                 raise RequestError(
                     "conflict",
@@ -307,12 +308,6 @@ class Operations:
         if entry.n % SNAPSHOT_EVERY == 0 and kind != "erase":
             self.ledger.add_snapshot(number, entry.n, deployment.pack())
         return entry
-
-
-def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """Names of the fields in which two pools differ."""
-    names = dict.fromkeys((*old, *new))
-    return [name for name in names if old.get(name) != new.get(name)]
 
 
 def _most_waiting(deployment: Deployment) -> int:

@@ -5,7 +5,8 @@ A deployed pool has one rule that decides, and others that run in its shadow.
 
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,7 +14,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from truepool.core.arrays import FloatArray, from_classes, read_only
-from truepool.core.errors import AgentError, SettingError, TruepoolError
+from truepool.core.errors import (
+    AgentError,
+    LedgerError,
+    PluginError,
+    RequestError,
+    SettingError,
+    TruepoolError,
+)
 from truepool.core.kernels import without
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels, format_labels
@@ -260,6 +268,19 @@ class SavedPoolRule(Rule):
 
     def unpack(self, state: bytes) -> None:
         """Nothing changes."""
+
+
+@contextmanager
+def name_pool(name: str) -> Iterator[None]:
+    """Say which pool of a ledger has a rule that cannot be made here."""
+    try:
+        yield
+    except (LedgerError, RequestError):
+        raise
+    except TruepoolError as error:
+        raise PluginError(
+            f"a rule of the pool {name!r} in the ledger cannot be used: {error}"
+        ) from error
 
 
 def _coordinates(pooled: Mapping[Any, float]) -> FloatArray:

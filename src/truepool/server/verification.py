@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from truepool.core.errors import LedgerError
-from truepool.server.deployment import START, Deployment, name_pool
+from truepool.server.deployment import START, Deployment
 from truepool.server.ledger import Ledger
+from truepool.server.rules import name_pool
 
 
 @dataclass(frozen=True)
