@@ -80,7 +80,7 @@ POLICY = {
         "SPARSE_FILL": 0.1,
     },
     "data.tables.agent_columns": {"ID_CASES": 10, "SUM_TOLERANCE": 0.01},
-    "data.tables.column_profile": {"MOST_WORDS": 2},
+    "data.tables.column_profile": {"MOST_WORDS": 2, "NEARLY_UNIQUE": 0.99},
     "data.tables.batch_writer": {"ROW_GROUP": 262_144},
     "data.tables.batches": {"BATCH_SIZE": 20_000, "LONG_BLOCKS": 16},
     "data.tables.checkpoint": {"PERIOD": 1.0},

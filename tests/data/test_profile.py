@@ -1,5 +1,8 @@
 """A look at an unknown table: what can be read off is decided, the rest is asked."""
 
+import shlex
+import subprocess
+import sys
 import tomllib
 from datetime import date, timedelta
 
@@ -244,6 +247,56 @@ def test_a_column_that_is_called_an_id_may_repeat_some(tmp_path):
     assert profile.reasons["id"] == "5 rows with the id of an earlier one"
     few = [f"c{t % 10}" for t in range(T)]
     assert "id" not in look(tmp_path, {"case_id": few} | REPORTS | {"y": Y}).options
+
+
+def test_a_text_that_hardly_repeats_names_the_cases(tmp_path):
+    """Whatever it is called: one row in 100 was entered twice."""
+    columns = {name: np.tile(p, 5) for name, p in REPORTS.items()} | {
+        "y": np.tile(Y, 5)
+    }
+    numbers = [f"TX{max(t, 3)}" for t in range(5 * T)]
+    profile = look(tmp_path, {"Vorgangs-Nr": numbers} | columns)
+    assert profile.options["id"] == "Vorgangs-Nr"
+    assert profile.reasons["id"] == "3 rows with the id of an earlier one"
+    numbers = [f"TX{max(t, 4)}" for t in range(5 * T)]
+    assert "id" not in look(tmp_path, {"Vorgangs-Nr": numbers} | columns).options
+
+
+@pytest.mark.parametrize("written", [{}, {"sep": ";", "decimal": ","}, {"sep": "\t"}])
+def test_an_agent_in_percent_is_asked_about_and_the_command_cures_it(tmp_path, written):
+    vendor = np.clip(20 + 60 * Y + RNG.normal(0, 10, T), 2, 98).round(2)
+    age, ids = RNG.integers(18, 90, T), [f"0{t}" for t in range(T)]
+    columns = REPORTS | {"vendor": vendor, "age": age, "case": ids, "y": Y}
+    profile = look(tmp_path, columns, **written)
+    assert profile.options["agents"] == ["m0", "m1", "m2"]
+    (question,) = profile.questions
+    assert question.sentence == "is 'vendor' an agent in percent?"
+    assert f"from {vendor.min():g} to {vendor.max():g}" in question.reasons
+    assert profile.amounts == ("age",)
+    text = config_text(profile, "table.csv")
+    assert "is 'vendor' an agent in percent?" in text
+    assert "percent" not in tomllib.loads(text)
+    python, *words = shlex.split(question.cure.partition(": ")[2])
+    assert python == "python"
+    subprocess.run([sys.executable, *words], check=True)
+    cured = profile_table(tmp_path / "table_fractions.csv")
+    assert cured.options["agents"] == ["m0", "m1", "m2", "vendor"]
+    assert cured.questions == ()
+    options = {k.replace("-", "_"): v for k, v in cured.options.items()}
+    panel, _ = load_panel(tmp_path / "table_fractions.csv", TableFormat(**options))
+    assert panel.reports[:, 3] == pytest.approx(vendor / 100)
+    assert panel.ids.tolist() == ids
+
+
+def test_a_table_that_is_no_text_has_no_command(tmp_path):
+    path = tmp_path / "table.parquet"
+    vendor = np.clip(20 + 60 * Y + RNG.normal(0, 10, T), 2, 98)
+    pd.DataFrame(REPORTS | {"a": vendor, "b": vendor, "y": Y}).to_parquet(path)
+    (question,) = profile_table(path).questions
+    assert question.sentence == "are 'a' and 'b' agents in percent?"
+    assert question.cure == (
+        "divide them by 100 in the table, and add them to the agents."
+    )
 
 
 def test_the_date_of_the_cases_of_a_long_table_is_found(tmp_path):

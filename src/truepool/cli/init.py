@@ -96,6 +96,8 @@ def _choices(question: "Question") -> str:
     """Return what an option could be, or the option that answers the question."""
     from truepool.data.labels import format_names
 
+    if question.cure:
+        return f" {question.reasons} If so, {question.cure}"
     if question.option == "missing":  # named already
         return ""
     if question.option == "ignore":

@@ -83,6 +83,8 @@ def _single_gaps(lines: Sequence[str]) -> list[str]:
 
 def _question(question: Question) -> list[str]:
     start = f"# {question.heading}: {question.sentence}"
+    if question.cure:
+        return ["", start, f"# {question.reasons}", f"# If so, {question.cure}"]
     reasons = [f"# {value!r}: {reason}" for value, reason in question.choices]
     values = [value for value, _ in question.choices]
     if question.option == "agents":

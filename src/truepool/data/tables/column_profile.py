@@ -1,6 +1,7 @@
 """One column of an unknown table: which values it has, and what it could be."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +14,9 @@ from truepool.core.formatting import pluralize
 from truepool.data.tables.agent_columns import looks_like_id
 from truepool.data.tables.numbers import MISSING, THOUSANDS
 from truepool.data.tables.times import time_formats
+
+NEARLY_UNIQUE = 0.99
+"""Share of different texts among the rows from which a column names the cases."""
 
 MOST_WORDS = 2
 """A column of numbers with more different words is text."""
@@ -112,6 +116,13 @@ class ColumnProfile:
             return False
         return self.numbers is None or looks_like_id(self.numbers)
 
+    @property
+    def is_nearly_unique(self) -> bool:
+        """Whether nearly every row has a text of its own."""
+        if self.numbers is not None or self.time_formats or not self.complete:
+            return False
+        return len(self.distinct) >= max(2, NEARLY_UNIQUE * self.rows)
+
     @cached_property
     def time_formats(self) -> tuple[str, ...]:
         """Ways in which all values can be read as times; "" is ISO 8601."""
@@ -150,6 +161,17 @@ def profile_columns(table: pa.Table) -> dict[str, ColumnProfile]:
         for name, column in columns
         if not (pa.types.is_nested(column.type) or pa.types.is_binary(column.type))
     }
+
+
+def columns_by_class(columns: Mapping[str, ColumnProfile]) -> dict[str, list[str]]:
+    """Columns of each agent that has one per class, ``agent:class``."""
+    agents: dict[str, list[str]] = {}
+    for name, column in columns.items():
+        agent, colon, label = name.rpartition(":")
+        if colon and agent and label and column.lies_within(100.0):
+            agents.setdefault(agent, []).append(name)
+    classes = {tuple(n.rpartition(":")[2] for n in names) for names in agents.values()}
+    return agents if len(classes) == 1 and len(*classes) > 1 else {}
 
 
 def _profile(name: str, column: pa.ChunkedArray) -> ColumnProfile:

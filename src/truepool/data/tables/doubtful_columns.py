@@ -65,6 +65,30 @@ def doubtful_columns(
     return found
 
 
+def percent_columns(
+    columns: Mapping[str, FloatArray], reports: Sequence[FloatArray]
+) -> dict[str, str]:
+    """Say why columns (T,) of numbers up to 100 may be agents beside fractions (T,).
+
+    They rise with the reports, surely and more than faintly.
+
+    >>> p = np.arange(40) / 40
+    >>> list(percent_columns({"vendor": 100 * p, "age": 50 + 9 * np.sin(9 * p)}, [p]))
+    ['vendor']
+    """
+    step = max(1, len(next(iter(reports), ())) // MOST_ROWS)
+    mean = _mean([_ranks(values[::step]) for values in reports])
+    found = {}
+    for name, values in columns.items():
+        related, reach = _correlation(values[::step], mean)
+        if related > max(FAINT, reach):
+            found[name] = (
+                f"its numbers go from {np.nanmin(values):g} to {np.nanmax(values):g} "
+                f"and rise with the reports (rank correlation {related:.2f})"
+            )
+    return found
+
+
 def _coarse(columns: Mapping[str, FloatArray]) -> dict[str, int]:
     """Columns with few different values, where half of all have more."""
     counts = {n: len(np.unique(v[~np.isnan(v)])) for n, v in columns.items()}

@@ -13,10 +13,23 @@ import numpy as np
 
 from truepool.core.errors import TruepoolError
 from truepool.core.formatting import pluralize
-from truepool.data.tables.column_profile import ColumnProfile, profile_columns
-from truepool.data.tables.doubtful_columns import doubtful_columns, name_parts
+from truepool.data.tables.column_profile import (
+    ColumnProfile,
+    columns_by_class,
+    profile_columns,
+)
+from truepool.data.tables.doubtful_columns import (
+    doubtful_columns,
+    name_parts,
+    percent_columns,
+)
 from truepool.data.tables.files import NAMES
-from truepool.data.tables.question import Question
+from truepool.data.tables.origin import Origin
+from truepool.data.tables.question import (
+    Question,
+    agent_question,
+    percent_question,
+)
 from truepool.data.tables.reader import INDEXES, load_panel, read_source
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.times import BETWEEN, ISO
@@ -98,6 +111,7 @@ def profile_table(path: Path) -> TableProfile:
         look.set("decimal", ",", "decimal commas in the numbers")
     if any(column.percent for column in look.reports):
         look.set("percent", True, "percent signs in the reports")
+    _ask_for_percentages(look, path, origin)
     _find_groups(look)
     named = {v for question in look.questions for v, _ in question.choices}
     rest = {name: c for name, c in look.open.items() if name not in named}
@@ -131,7 +145,7 @@ def _problem(path: Path, profile: TableProfile) -> str | None:
 
 
 def _find_agents(look: _Look) -> None:
-    by_agent = _columns_by_class(look.open)
+    by_agent = columns_by_class(look.open)
     first = next(iter(by_agent.values()), [])
     classes = [name.rpartition(":")[2] for name in first]
     if all(name.isdecimal() for name in classes):
@@ -189,23 +203,19 @@ def _doubt_agents(look: _Look, columns: Mapping[str, ColumnProfile]) -> None:
     reports = {column.name: column.by_row for column in look.reports}
     doubts = doubtful_columns(reports, labels)
     if doubts:
-        names = " and ".join(map(repr, doubts))
-        is_one = "is {} an agent?" if len(doubts) == 1 else "are {} agents?"
-        sentence = is_one.format(names)
-        look.questions.append(
-            Question("ignore", sentence, tuple(doubts.items()), required=False)
-        )
+        look.questions.append(agent_question("ignore", doubts))
 
 
-def _columns_by_class(columns: Mapping[str, ColumnProfile]) -> dict[str, list[str]]:
-    """Columns of each agent that has one per class, ``agent:class``."""
-    agents: dict[str, list[str]] = {}
-    for name, column in columns.items():
-        agent, colon, label = name.rpartition(":")
-        if colon and agent and label and column.lies_within(100.0):
-            agents.setdefault(agent, []).append(name)
-    classes = {tuple(n.rpartition(":")[2] for n in names) for names in agents.values()}
-    return agents if len(classes) == 1 and len(*classes) > 1 else {}
+def _ask_for_percentages(look: _Look, path: Path, origin: Origin) -> None:
+    """Ask about columns in percent beside agents that report fractions."""
+    fractions = all(column.lies_within(1.0) for column in look.reports)
+    if look.classes or "agents" not in look.options or not fractions:
+        return
+    large = {n: c.by_row for n, c in look.open.items() if c.lies_within(100.0)}
+    found = percent_columns(large, [column.by_row for column in look.reports])
+    if found:
+        comma = "decimal" in look.options
+        look.questions.append(percent_question(found, path, origin, comma=comma))
 
 
 def _find_outcome(look: _Look, columns: Mapping[str, ColumnProfile]) -> None:
@@ -259,7 +269,9 @@ def _find_id(look: _Look) -> None:
         look.set("id", "id", "names the cases", "id")
     elif ids:
         look.set("id", ids[0], "a different value in each row", ids[0])
-    elif named := [n for n, column in look.open.items() if _repeats_few(column)]:
+    elif named := [n for n, column in look.open.items() if _repeats_few(column)] or [
+        n for n, column in look.open.items() if column.is_nearly_unique
+    ]:
         repeated = look.open[named[0]].rows - len(look.open[named[0]].distinct)
         reason = f"{pluralize(repeated, 'row')} with the id of an earlier one"
         look.set("id", named[0], reason, named[0])
