@@ -80,6 +80,7 @@ def replay(
         cases = _open_large(panel, table_format)
     if cases is None:
         cases = options.panel_or_example(panel, table_format, allow_empty_cases=True)
+    options.check_class_costs(costs, cases.labels)
     horizon = len(cases) if isinstance(cases, Panel) else cases.cases
     chosen = {}
     for name in learners.every() if every else [learner]:

@@ -116,7 +116,7 @@ def test_the_page_says_which_pool_cases_and_costs_it_is_about(silent):
     assert "% of them positive" in page
     assert ("of reports missing" in page) == (silent > 0)
     many = markdown(audit(timed(random_panel(1, classes=3)), resamples=20))
-    assert "3 classes; class 0 is the negative class: missing another costs" in many
+    assert "3 classes; every error costs 1; the class" in many
     assert "positive" not in many.split("\n## ")[0]
     rare = audit(sound(cases=100), costs=Costs(fn=50_000), resamples=20)
     assert "positive is decided above 0.000020." in markdown(rare)

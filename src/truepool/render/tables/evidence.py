@@ -162,32 +162,45 @@ def robustness(audit: Audit) -> Grid:
 
 
 def segments(audit: Audit) -> Grid:
-    """How the pool does within groups of cases."""
+    """How the pool does within groups of cases.
+
+    With more than two classes none is the positive one, whose share or recall it has.
+    """
+    binary = audit.classes == 2
     rows = tuple(
         (
             one.group,
             f"{one.cases:,}",
-            percent(one.share),
+            *([percent(one.share)] if binary else []),
             format_estimate(one.cost),
-            format_estimate(one.recall),
+            *([format_estimate(one.recall)] if binary else []),
             format_estimate(one.bias, sign=True),
             format_estimate(one.slope),
         )
         for one in audit.segments
     )
     headers = (
-        str(audit.by), "cases", "positive", in_unit("cost per case", audit.currency),
-        "recall", "bias", "slope",
+        str(audit.by), "cases", *(["positive"] if binary else []),
+        in_unit("cost per case", audit.currency), *(["recall"] if binary else []),
+        "bias", "slope",
     )  # fmt: skip
+    what = (
+        "Bias: mean probability of the likeliest class minus the share of cases in "
+        "which it was right"
+    )
+    if binary:
+        what = (
+            f"{POSITIVE} Recall: share of positives found; bias: mean pooled "
+            "probability minus the share of positives"
+        )
     notes = (
-        f"The pool in use on tested cases. {POSITIVE} Recall: share of positives "
-        "found; bias: mean pooled probability minus the share of positives; slope: "
-        "below 1 is over-confident, above 1 under-confident.",
+        f"The pool in use on tested cases. {what}; slope: below 1 is over-confident, "
+        "above 1 under-confident.",
         *small_groups(audit.segments),
         *_segments_without_slope(audit.segments),
     )
     title = f"The pool within segments of {audit.by}"
-    return Grid(title, headers, rows, notes, essential=4)
+    return Grid(title, headers, rows, notes, essential=4 if binary else 3)
 
 
 def _segments_without_slope(segments: Sequence[Segment]) -> Iterator[str]:
