@@ -76,13 +76,10 @@ def _movement(
     """Say whether a fault got worse or better, or is the same; None: not known."""
     found = (_findings(earlier).get(key), _findings(now).get(key))
     unit = next(f["unit"] for f in reversed(found) if f is not None)
-    sizes = [
-        _size(plain, one, key, unit)
-        for plain, one in zip((earlier, now), found, strict=True)
-    ]
-    if sizes[0] is None or sizes[1] is None:
+    old = _size(earlier, found[0], key, unit)
+    new = _size(now, found[1], key, unit)
+    if old is None or new is None:
         return None
-    old, new = sizes
     reach = hypot(*((one.high - one.low) / 2 for one in (old, new)))
     if not abs(new.value - old.value) > reach:
         return "same"

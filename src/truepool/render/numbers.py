@@ -63,7 +63,7 @@ def format_estimate(estimate: Estimate | None, *, sign: bool = False) -> str:
 
 
 def format_p_value(p_value: float | None) -> str:
-    """Return a p-value; one below 0.001 as ``< 0.001``, one near 0.05 on its side of it.
+    """Return a p-value; below 0.001 as ``< 0.001``, below 0.05 never as 0.050.
 
     >>> format_p_value(0.0412), format_p_value(1e-9), format_p_value(None)
     ('0.041', '< 0.001', '-')
