@@ -13,6 +13,7 @@ from truepool.data.panel import Panel
 from truepool.render.advice import steps
 from truepool.render.numbers import percent
 from truepool.render.tables.audit import markdown, scope, show
+from truepool.render.tables.evidence import MOST_AGENTS, grids
 from truepool.render.verdict import sentence
 
 QUICK = {"costs": COSTS, "resamples": 50}
@@ -38,6 +39,30 @@ def test_the_terminal_shows_every_finding_with_what_to_do():
         r"false alarms\): \+0\.\d+ \[",
         text,
     )
+
+
+def test_of_many_agents_a_terminal_shows_those_with_the_largest_weights():
+    result = audit(random_panel(1, cases=60, agents=24), resamples=20)
+    tables = grids(result, MOST_AGENTS)[:2]
+    weights = {one.agent: one.weight.value for one in result.agent_summaries}
+    first = sorted(weights, key=lambda agent: -weights[agent])[:MOST_AGENTS]
+    for table in tables:
+        rows = [row[0] for row in table.rows if not row[0].startswith("pool")]
+        assert len(rows) == MOST_AGENTS == 20
+        assert min(weights[name] for name in rows) >= min(weights[n] for n in first)
+        assert "; 4 more are in --json and --markdown." in table.notes[-1]
+    assert [row[0] for row in tables[0].rows[-2:]] == ["pool", "pool, recalibrated"]
+    assert all(name in markdown(result) for name in result.agents)
+
+
+def test_a_dead_feed_is_marked_beside_its_weight():
+    dead = sound(cases=600)
+    reports = dead.reports.copy()
+    reports[300:, 2] = 0.01
+    result = audit(timed(Panel(reports, dead.outcomes)), **QUICK)
+    names = [row[0] for row in grids(result)[1].rows]
+    assert names[1:3] == ["agent1", "agent2 (broken feed)"]
+    assert "leave-one-out credit in Brier loss (vcg), not in costs" in markdown(result)
 
 
 @pytest.mark.parametrize("width", [72, 80, 120])
