@@ -265,6 +265,19 @@ def test_where_the_mean_of_forecasters_is_reversed_none_of_them_is_to_blame():
     assert steps(result)[0].startswith("Before anything else, find out which label")
 
 
+def test_one_of_many_forecasters_is_no_error_unless_it_costs_the_pool_something():
+    result = audit(tournament(flip=False, each=120, reversed_agents=2), resamples=20)
+    found = [f for f in result.findings if f.code == "reversed"]
+    assert found
+    for finding in found:
+        assert finding.cost.low <= 0
+        assert finding.severity != "error"
+    few = tournament(flip=False, agents=10, each=300, reversed_agents=1)
+    result = audit(few, resamples=20)  # one of ten is not to be trusted at any price
+    (finding,) = [f for f in result.findings if f.code == "reversed"]
+    assert finding.severity == "error"
+
+
 def test_forecasters_of_whom_half_are_reversed_are_no_reason_to_doubt_the_label():
     panel = tournament(flip=False, each=25, reversed_agents=75)
     assert doubt_labels(panel) is None
