@@ -127,7 +127,7 @@ def test_every_cause_has_words():
     from truepool.audits.topics.calibration import AGENT_FAULTS
     from truepool.audits.topics.threshold import POOL_FAULTS
 
-    pools = {*POOL_FAULTS, "threshold"}
+    pools = {*POOL_FAULTS, "reversed-pool", "threshold"}
     assert {*CAUSES, *AGENT_FAULTS, *DOUBTS} | pools == set(BECAUSE)
 
 

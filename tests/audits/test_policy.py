@@ -21,7 +21,7 @@ POLICY = {
     "recommendation": {"FEW_CASES": 500, "RARE": 0.01, "SCARCE": 0.05, "STRONG": 0.1},
     "reliability": {"GROUPS": 10},
     "sampling": {"TRAINING_CASES": 50_000},
-    "severity": {"LIKELY": 0.05, "SURE": 0.01},
+    "severity": {"LIKELY": 0.05, "SURE": 0.01, "MINOR": 0.02},
     "miscalibration": {
         "BIAS": 0.02,
         "SEPARATED": 0.999,

@@ -13,6 +13,7 @@ from truepool.core.errors import SourceError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.render.verdict import changes
+from truepool.stress.temperature import Temperature
 
 QUICK = {"costs": COSTS, "resamples": 20}
 
@@ -48,6 +49,69 @@ def test_the_same_cases_have_no_change(faulty):
     finding = audit(flipped(cases=500), **QUICK, since=faulty)
     assert (finding.changes.worse, finding.changes.better) == ((), ())
     assert changes(finding)[-1] == "No errors or warnings were added or resolved."
+
+
+@pytest.fixture(scope="module")
+def extreme():
+    """An audit with one over-confident agent, and how its finding was graded before."""
+    result = audit(Temperature(0.3)(sound(cases=600), "agent1"), **QUICK)
+    (finding,) = [f for f in result.findings if f.key == ("over-confident", "agent1")]
+    assert finding.severity in ("error", "warning")
+    return result, finding
+
+
+def graded_before(result, slope):
+    """The same audit, with a note on the agent, and another slope of its reports."""
+    earlier = json.loads(json.dumps(result.to_dict()))
+    for finding in earlier["findings"]:
+        if (finding["code"], finding["who"]) == ("over-confident", ["agent1"]):
+            finding["severity"] = "note"
+    (row,) = [row for row in earlier["calibration"] if row["who"] == "agent1"]
+    row["slope"] = {"value": slope, "low": slope - 0.05, "high": slope + 0.05}
+    return earlier
+
+
+def test_a_fault_that_is_only_more_certain_than_before_is_not_worse(extreme):
+    result, finding = extreme
+    now = next(row for row in result.calibration if row.who == "agent1").slope
+    found = compare_audits(graded_before(result, now.value - 0.01), result)
+    assert (found.worse, found.better, found.certain) == ((), (), (finding,))
+    lines = changes(replace(result, changes=found))
+    assert lines[-1].startswith(
+        "Graded higher, but not significantly larger: agent1 is over-confident"
+    )
+
+
+def test_a_fault_that_shrank_is_better_however_it_is_graded(extreme):
+    result, finding = extreme
+    found = compare_audits(graded_before(result, 0.05), result)
+    assert (found.worse, found.better, found.certain) == ((), (finding.key,), ())
+
+
+def test_a_fault_that_grew_is_worse(extreme):
+    result, finding = extreme
+    found = compare_audits(graded_before(result, 0.9), result)
+    assert (found.worse, found.better, found.certain) == ((finding,), (), ())
+
+
+def test_a_fault_of_an_agent_that_is_new_is_worse(extreme):
+    result, finding = extreme
+    earlier = graded_before(result, 0.05)
+    place = earlier["agents"].index("agent1")
+    for rows in (earlier["agents"], earlier["calibration"]):
+        del rows[place]
+    kept = [f for f in earlier["findings"] if "agent1" not in f["who"]]
+    found = compare_audits(earlier | {"findings": kept}, result)
+    assert finding in found.worse
+    assert found.better == ()
+
+
+def test_a_fault_that_is_as_large_as_before_is_not_resolved(extreme):
+    """Whether few cases show it is another question."""
+    result, finding = extreme
+    earlier = json.loads(json.dumps(result.to_dict()))
+    others = tuple(f for f in result.findings if f != finding)
+    assert compare_audits(earlier, replace(result, findings=others)).better == ()
 
 
 def test_changes_reach_every_output(faulty):

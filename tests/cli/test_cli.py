@@ -140,6 +140,34 @@ def test_pool_tells_machines_in_json(truepool, tables):
     assert sum(result["decisions"].values()) == 10
 
 
+@pytest.mark.parametrize("verb", ["audit", "compare", "fit", "pool", "replay"])
+def test_which_of_three_classes_is_negative_is_not_guessed(truepool, tmp_path, verb):
+    panel = random_panel(1, classes=3)
+    names = np.array(["sepsis", "flu", "none"])
+    columns = {
+        f"m{i}:{name}": panel.reports[:, i, k]
+        for i in range(len(panel.agents))
+        for k, name in enumerate(names)
+    }
+    table = pa.table(columns | {"y": names[panel.outcomes]})
+    csv.write_csv(table, tmp_path / "k.csv")
+    more = {"fit": ["-o", tmp_path / "k.pool"]}.get(verb, [])
+    if verb == "pool":
+        more = [tmp_path / "k.csv", "-o", tmp_path / "out.csv"]
+    words = [verb, tmp_path / "k.csv", *more]
+    code, out, err = truepool(*words, "--cost-fn", 10)
+    assert (code, out) == (2, "")
+    assert err == (
+        "error: --cost-fn is for two classes, of which one is positive; there are 3. "
+        "Give one row of costs per true class and one column per decision, in the "
+        "order sepsis, flu, none: --cost-matrix '0,10,10; 1,0,1; 1,1,0' if missing "
+        "sepsis costs 10 and any other error 1.\n"
+    )
+    assert "--cost-tn is for two classes" in truepool(*words, "--cost-tn", -1)[2]
+    if verb == "fit":  # every error costs as much: nothing to guess
+        assert truepool(*words, "--cost-fn", 5, "--cost-fp", 5)[0] == 0
+
+
 def test_pool_of_classes_writes_a_column_a_class(truepool, tmp_path):
     panel = random_panel(1, classes=3)
     columns = {f"m{i}:{k}": panel.reports[:, i, k] for i in range(4) for k in range(3)}

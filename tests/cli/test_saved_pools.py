@@ -527,7 +527,7 @@ def die(table):
     table.loc[250:, "agent1"] = 0.05
 
 
-@pytest.mark.parametrize("verb", ["fit", "pool", "compare"])
+@pytest.mark.parametrize("verb", ["fit", "pool", "compare", "replay"])
 def test_a_dead_feed_is_never_accepted_in_silence(
     tmp_path, monkeypatch, truepool, verb
 ):
@@ -537,6 +537,7 @@ def test_a_dead_feed_is_never_accepted_in_silence(
         "fit": ["--pool", "mean", "-o", "p.pool"],
         "pool": ["train.csv", "--pool", "mean", "-o", "out.csv"],
         "compare": ["--pool", "mean"],
+        "replay": [],
     }[verb]
     code, _, err = truepool(verb, "spoilt.csv", *words)
     assert code == 0, err

@@ -224,13 +224,13 @@ def test_the_recommended_pool_is_auto_and_the_alternative_says_why():
         ),
         (
             estimate(0.005),
-            "auto costs about the same as mean (savings per 1,000 cases: 5 false alarms, "
-            "95 % interval -5 to 15).",
+            "auto does not cost significantly less than mean (savings per 1,000 cases: "
+            "5 false alarms, 95 % interval -5 to 15).",
         ),
         (
             estimate(-0.005),
-            "auto costs about the same as mean (savings per 1,000 cases: -5 false alarms, "
-            "95 % interval -15 to 5).",
+            "auto does not cost significantly less than mean (savings per 1,000 cases: "
+            "-5 false alarms, 95 % interval -15 to 5).",
         ),
         (
             estimate(0.028, 0.022),

@@ -73,6 +73,7 @@ BECAUSE = {
     "under-confident-pool": "the pool is under-confident",
     "over-confident-pool": "the pool is over-confident",
     "biased-pool": "the pool is biased",
+    "reversed-pool": "the pool is reversed",
     "threshold": "the threshold is not the one that the costs imply",
 }
 """How a cause is named in the findings that it explains."""

@@ -12,6 +12,7 @@ from truepool.audits.findings import select_findings
 from truepool.audits.priorities import in_order
 from truepool.audits.progress import check_earlier, compare_audits
 from truepool.audits.recommendation import recommend
+from truepool.audits.severity import MINOR
 from truepool.audits.topics.calibration import calibrations
 from truepool.audits.topics.capacity import at_capacity
 from truepool.audits.topics.comparison import compare_pools, paired_comparisons
@@ -140,7 +141,7 @@ def _audit(
             evidence.sampling.withhold(topic.name, evidence.shortage)
     findings = tuple(
         replace(finding, date=evidence.unsplit.date(finding.since))
-        for finding in select_findings(candidates)
+        for finding in select_findings(_with_minor(candidates, panel))
     )
     progress("credit", len(parts) - 2, len(parts))
     summaries = summarize_agents(evidence)
@@ -181,6 +182,14 @@ def _audit(
         segments=evidence.compute(segments),
         capacity=evidence.unsplit.compute(at_capacity),
     )
+
+
+def _with_minor(candidates: list[Candidate], panel: Panel) -> list[Candidate]:
+    """Mark what is about one of many agents who gives few of the reports."""
+    counts = panel.report_counts
+    few = counts < MINOR * counts.sum()
+    names = {name for name, minor in zip(panel.agents, few, strict=True) if minor}
+    return [replace(c, minor=bool(names.intersection(c.who))) for c in candidates]
 
 
 def _evidence(

@@ -36,6 +36,8 @@ class Candidate:
     when: str = ""
     """The words of the sentence that say when, left out where the cause has a date."""
     broken: bool = False
+    minor: bool = False
+    """Whether its agent gives so few reports that only what it costs counts."""
     share: Callable[[Sequence[Finding]], float] | None = None
     """Share of this that would disappear without these causes; None: not measured."""
     joint: bool = False

@@ -40,7 +40,7 @@ def _grade(
         p,
         price,
         matters=candidate.matters,
-        broken=candidate.broken or candidate.code in BROKEN,
+        broken=not candidate.minor and (candidate.broken or candidate.code in BROKEN),
         most=candidate.most,
     )
     return grade, price

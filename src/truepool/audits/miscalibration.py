@@ -59,6 +59,11 @@ def describe(found: Calibration, classes: int = 2) -> tuple[str, str]:
     return ("over-confident", OVER) if over else ("under-confident", UNDER)
 
 
+def is_reversed(found: Calibration) -> bool:
+    """Whether outcomes are surely less likely the higher the report: slope below 0."""
+    return found.slope is not None and found.slope.high < 0
+
+
 def slope_leads(found: Calibration) -> bool:
     """Whether the slope is off, and more clearly so than the mean."""
     slope, bias = found.slope, found.bias

@@ -1,15 +1,21 @@
-"""What got better and worse since an earlier audit."""
+"""What got better and worse since an earlier audit: the effects, not their grades."""
 
 from collections.abc import Mapping
+from math import hypot
 from typing import Any
 
 from truepool.audits.values import SCHEMA, SEVERITIES, Audit, Changes, Severity
+from truepool.comparison import Estimate
 from truepool.core.errors import SourceError
 
 REQUIRED_KEYS = {
     *("findings", "recommendation", "source", "date"),
     *("agents", "pool", "costs", "threshold", "outcome_labels"),
 }
+SLOPE, BIAS = "calibration slope", "bias"
+"""Units of effects that the table of calibration has, whether they are found or not."""
+POOL = (("pool",),)
+"""Stands for the pool among agents, which may have any name."""
 SEVERE: tuple[Severity, ...] = ("error", "warning")
 
 
@@ -26,37 +32,82 @@ def check_earlier(earlier: Mapping[str, Any]) -> None:
 def compare_audits(earlier: Mapping[str, Any], audit: Audit) -> Changes:
     """Compare an audit with an earlier one in its JSON form.
 
-    What was found about agents that are not audited any more is neither better nor
-    worse.
+    Of what is graded otherwise than before, the effects are compared where both are
+    known: more cases make a fault more certain, not larger. What was found about agents
+    that are not audited any more is neither better nor worse.
     """
-    then = {(f["code"], *f["who"]): f["severity"] for f in earlier["findings"]}
-    now = {f.key: f.severity for f in audit.findings}
-    worse = tuple(
-        f
-        for f in audit.findings
-        if f.severity in SEVERE and _rank(f.severity) < _rank(then.get(f.key))
-    )
+    plain = audit.to_dict()
+    then, now = _findings(earlier), _findings(plain)
     left_out = tuple(a for a in earlier["agents"] if a not in audit.agents)
-    better = tuple(
-        key
-        for key, severity in then.items()
-        if severity in SEVERE
-        and _rank(severity) < _rank(now.get(key))
-        and not set(key[1:]) & set(left_out)
-    )
+    moved: dict[str, list[tuple[str, ...]]] = {"worse": [], "better": [], "same": []}
+    for key in {**now, **then}:
+        grades = [found.get(key, {}).get("severity") for found in (then, now)]
+        before, after = map(_rank, grades)
+        severe = grades[after < before] in SEVERE
+        if before == after or not severe or set(key[1:]) & set(left_out):
+            continue
+        way = _movement(earlier, plain, key)
+        moved[way or ("worse" if after < before else "better")].append(key)
     recommendation = earlier["recommendation"]
-    before, after = _settings(earlier), _settings(audit.to_dict())
+    before_settings, settings = _settings(earlier), _settings(plain)
     return Changes(
         earlier["source"],
         earlier["date"],
         recommendation["trust"],
         recommendation["cost_in_use"],
-        worse,
-        better,
+        tuple(f for f in audit.findings if f.key in moved["worse"]),
+        tuple(moved["better"]),
         left_out,
-        tuple(name for name, value in before.items() if after[name] != value),
-        before["currency"],
+        tuple(n for n, value in before_settings.items() if settings[n] != value),
+        before_settings["currency"],
+        tuple(
+            f for f in audit.findings if f.key in moved["same"] and f.severity in SEVERE
+        ),
     )
+
+
+def _findings(plain: Mapping[str, Any]) -> dict[tuple[str, ...], Mapping[str, Any]]:
+    return {(f["code"], *f["who"]): f for f in plain["findings"]}
+
+
+def _movement(
+    earlier: Mapping[str, Any], now: Mapping[str, Any], key: tuple[str, ...]
+) -> str | None:
+    """Say whether a fault got worse or better, or is the same; None: not known."""
+    found = (_findings(earlier).get(key), _findings(now).get(key))
+    unit = next(f["unit"] for f in reversed(found) if f is not None)
+    old = _size(earlier, found[0], key, unit)
+    new = _size(now, found[1], key, unit)
+    if old is None or new is None:
+        return None
+    reach = hypot(*((one.high - one.low) / 2 for one in (old, new)))
+    if not abs(new.value - old.value) > reach:
+        return "same"
+    sound = 1.0 if unit == SLOPE else 0.0
+    larger = abs(new.value - sound) > abs(old.value - sound)
+    return "worse" if larger else "better"
+
+
+def _size(
+    plain: Mapping[str, Any],
+    finding: Mapping[str, Any] | None,
+    key: tuple[str, ...],
+    unit: str,
+) -> Estimate | None:
+    """Return how large a fault is in this unit: the finding's number, or calibration's.
+
+    None where that is not known, or has no interval.
+    """
+    number = finding["number"] if finding and finding["unit"] == unit else None
+    if unit in (SLOPE, BIAS):
+        rows = dict(zip((*plain["agents"], *POOL), plain["calibration"], strict=False))
+        row = rows.get(key[1] if len(key) > 1 else POOL[0], {})
+        number = row.get("slope" if unit == SLOPE else "bias")
+    elif unit == "AUC":  # sound: 1
+        return None
+    if number is None or None in number.values():
+        return None
+    return Estimate(**number)
 
 
 def _settings(plain: Mapping[str, Any]) -> dict[str, Any]:

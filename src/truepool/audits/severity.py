@@ -25,6 +25,10 @@ sends is no longer its opinion, and the next case may be the expensive one. A dr
 agent is as broken only where it knows no more than the base rate, and a copy where the
 numbers are identical; the checks say so."""
 
+MINOR = 0.02
+"""An agent that gives less than this share of all reports, one of many, is graded by
+what its fault costs the pool, even where its feed is broken."""
+
 FIRST = (*BROKEN, "drifted")
 """Faults that are fixed before anything else, whatever that saves: what is fitted to
 reports that are wrong must be fitted again once they are right."""

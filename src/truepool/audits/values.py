@@ -219,7 +219,7 @@ class AtCapacity:
 
 @dataclass(frozen=True)
 class Changes:
-    """What got better and worse since an earlier audit, by severity of the findings.
+    """What got better and worse since an earlier audit.
 
     Findings are matched by code and agents; notes do not count. Costs are per case, of
     the pool in use, on the cases of each audit.
@@ -230,15 +230,17 @@ class Changes:
     trust: Trust
     cost: float | None
     worse: tuple[Finding, ...]
-    """Errors and warnings that are new, or were less severe."""
+    """Errors and warnings that are new, or whose effect is significantly larger."""
     better: tuple[tuple[str, ...], ...]
-    """Code and agents of errors and warnings that are gone, or are less severe."""
+    """Code and agents of those that are gone, or whose effect is smaller."""
     left_out: tuple[str, ...] = ()
     """Agents of the earlier audit that are not in this one."""
     settings: tuple[str, ...] = ()
     """Names of settings that differ between the two."""
     currency: str = ""
     """Unit of the earlier cost; empty where it has no name."""
+    certain: tuple[Finding, ...] = ()
+    """Errors and warnings that are more certain than before, but not larger."""
 
     @property
     def comparable(self) -> bool:

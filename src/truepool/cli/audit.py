@@ -67,6 +67,7 @@ def audit(
     check_files([panel], [json_file, markdown, html])
     where = make_engine(engine, address)
     cases = options.panel_or_example(panel, table_format, pending=None, seed=seed)
+    options.check_class_costs(costs, cases.labels)
     with opened(where), progress_bar("Auditing") as progress:
         result = run(
             cases,

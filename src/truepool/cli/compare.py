@@ -67,6 +67,7 @@ def compare(
         pending="left out" if capacity is None else "used for the capacity only",
         seed=seed,
     )
+    options.check_class_costs(costs, cases.labels)
     options.note_faults(cases, outcome=False)  # said first, below
     with opened(where), progress_bar("Comparing pools") as progress:
         result = run(

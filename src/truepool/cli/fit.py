@@ -54,6 +54,7 @@ def fit(
     if not _fit_stream(rule, table, table_format, where, checkpoint):
         seed = vars(rule).get("seed", 0)
         panel = options.read_panel(table, table_format, seed=seed)
+        options.check_class_costs(rule.costs, panel.labels)
         with clock("Fitting", rule.name):
             rule.fit_panel(panel)
         _check(rule, panel)
@@ -94,6 +95,7 @@ def _fit_stream(
         row_progress("Fitting", dataset.rows, rule.name) as progress,
     ):
         panels = open_panels(dataset, table_format, progress, engine, checkpoint)
+        options.check_class_costs(rule.costs, panels.labels)
         agents = len(panels.agents)
         if not rule.streams(agents):
             return _refuse(engine, f"{rule.name!r} with {agents:,} agents")

@@ -14,6 +14,7 @@ from truepool.cli import export_options
 
 if TYPE_CHECKING:
     from truepool.data.costs import Costs
+    from truepool.data.labels import Labels
     from truepool.data.panel import Panel
     from truepool.data.tables import TableFormat, TableSummary
     from truepool.data.tables.panel_stream import PanelStream
@@ -103,7 +104,8 @@ SPELLINGS = {
     ),
     "--cost-fn": Spelling(
         "NUMBER|COLUMN",
-        "Cost of a missed case: a number, or the column that has it for each case.",
+        "Cost of a missed case, with two classes: a number, or the column that has it "
+        "for each case.",
     ),
     "--cost-fp": Spelling("NUMBER|COLUMN", "Cost of a false alarm, likewise."),
     "--cost-tp": Spelling(
@@ -577,6 +579,37 @@ def read_panel(
     if panel.pending is not None and pending is not None:
         note_pending(len(panel.unsplit().pending or ()), pending)
     return panel
+
+
+def check_class_costs(costs: "Costs | None", labels: "Labels") -> None:
+    """Refuse costs of misses and false alarms with more than two classes.
+
+    Which class would be the negative one is not to be guessed. Where all errors cost
+    the same, and all right decisions, nothing is.
+    """
+    from truepool.core.errors import CostError
+    from truepool.core.formatting import amount
+    from truepool.render.config import cost_matrix
+    from truepool.render.labels import class_names
+
+    names, usual = class_names(labels.names), (1.0, 1.0, 0.0, 0.0)
+    if costs is None or len(names) < 3 or costs.matrix is not None:
+        return
+    amounts = (costs.fn, costs.fp, costs.tp, costs.tn)
+    if costs.constant and costs.fn == costs.fp and costs.tp == costs.tn:
+        return
+    kinds = ("fn", "fp", "tp", "tn")
+    given = [k for k, a, u in zip(kinds, amounts, usual, strict=True) if a != u]
+    missed = costs.fn if isinstance(costs.fn, float) and costs.fn != 1 else 10.0
+    first, others = cost_matrix(len(names)).split("; ", 1)
+    example = f"{first.replace('1', amount(missed))}; {others}"
+    raise CostError(
+        f"--cost-{given[0]} is for two classes, of which one is positive; there are "
+        f"{len(names)}. Give one row of costs per true class and one column per "
+        f"decision, in the order {', '.join(names)}: --cost-matrix "
+        f"'{example}' if missing {names[0]} costs {amount(missed)} and any "
+        "other error 1."
+    )
 
 
 def note_faults(panel: "Panel", *, outcome: bool = True) -> None:

@@ -58,6 +58,7 @@ def pool(
     limit = None if capacity is None else Capacity.parse(capacity)
     _check_id(table_format.id)
     panel = options.read_panel(train, _train_format(table_format, train, new))
+    options.check_class_costs(rule.costs, panel.labels)
     options.note_faults(panel)
     reports = load_reports(new, panel.agents, table_format, panel.labels)
     if table_format.percent and not reports.summary.signed:

@@ -80,6 +80,7 @@ def replay(
         cases = _open_large(panel, table_format)
     if cases is None:
         cases = options.panel_or_example(panel, table_format, allow_empty_cases=True)
+    options.check_class_costs(costs, cases.labels)
     horizon = len(cases) if isinstance(cases, Panel) else cases.cases
     chosen = {}
     for name in learners.every() if every else [learner]:
@@ -95,6 +96,7 @@ def replay(
             as_learner(learner, minimised, None, None, {}, 1)  # raises the reason
     how = Replaying(delay, recalibrate, drawn)
     if isinstance(cases, Panel):
+        options.note_faults(cases)
         replays, figure = _replay_panel([*chosen], cases, minimised, how)
     else:
         replays, figure = _replay_dataset([*chosen.values()], cases, how)
@@ -125,16 +127,12 @@ def _loss(name: str, costs: "Costs", threshold: float | None) -> "Loss":
     from truepool.core.errors import SettingError
     from truepool.measures.losses import as_loss
 
-    loss = as_loss(name, costs, threshold)
-    if loss.per_case:
+    if not costs.constant:
         raise SettingError(
-            "weights that learn online are the same for all cases, so the loss that "
-            f"they minimise needs the same costs for all; got {costs!r:.80}. Learn by "
-            "--loss brier, or give numbers."
+            "weights that learn online are the same for all cases, so they need the "
+            f"same costs for all; got {costs!r:.80}. Give numbers, as in --cost-fn 1."
         )
-    if not costs.constant:  # a loss that has no use for costs
-        return as_loss(name, None, threshold)
-    return loss
+    return as_loss(name, costs, threshold)
 
 
 def _open_large(table: Path, table_format: "TableFormat") -> "PanelStream | None":
@@ -193,7 +191,10 @@ def _replay_dataset(
     with row_progress("Replaying", panels.dataset.rows, what) as progress:
         panels.progress = progress
         found = replay_dataset(learners, panels, **how._asdict())
-    options.note_stream(panels)
+    checked = options.sample_stream(panels)
+    options.note_stream(panels, None if checked is None else checked[1].doubtful)
+    if checked is not None:
+        options.note_faults(checked[0])
     if found[0].regret is None and learners[0].loss.convex:
         options.NOTES.append(
             "The best fixed weights are not known: batch by batch they are found for "

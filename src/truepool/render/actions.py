@@ -39,6 +39,7 @@ ACTIONS = {
     "under-confident-pool": POOL,
     "over-confident-pool": POOL,
     "biased-pool": POOL,
+    "reversed-pool": "find out which class the agents mean by 1",
     "fails-in-segment": "leave the reports of {who} empty in the segments where "
     "{it_fails}, or fix {its} {feed} there",
     "biased-segment": "fit one pool per segment",
@@ -86,6 +87,7 @@ FAULTS = {
     "under-confident-pool": "under-confidence of the pool",
     "over-confident-pool": "over-confidence of the pool",
     "biased-pool": "bias of the pool",
+    "reversed-pool": "reversal of the pool",
     "fails-in-segment": "failure in some segments",
     "biased-segment": "bias within segments",
     "drifted-pool": "drift of the pool",

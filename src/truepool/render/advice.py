@@ -235,7 +235,7 @@ def _auto(audit: Audit) -> str:
     amount = _per_thousand(audit, saving)
     if not saving.low > 0:
         shown = savings_per_thousand(saving, audit.level, unit(audit))
-        return f" auto costs about the same as {plan.in_use} ({shown})."
+        return f" auto does not cost significantly less than {plan.in_use} ({shown})."
     if plan.saving is not None and saving.value < plan.saving.value:
         return f" auto would save less than {plan.pool}: {amount}."
     p = ""

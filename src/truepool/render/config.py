@@ -51,8 +51,7 @@ def config_text(profile: TableProfile, source: str) -> str:
 def _costs(profile: TableProfile) -> list[str]:
     """Lines about costs: of the errors or, for more than two classes, of each."""
     K = len(profile.classes)
-    missed = f", where one is decided {profile.classes[0]!r} wrongly" if K > 2 else ""
-    amounts = [f"# {_line('cost-fn', name)}  # or the amount of each case{missed}"
+    amounts = [f"# {_line('cost-fn', name)}  # or the amount of each case"
                for name in profile.amounts]  # fmt: skip
     if K < 3:
         return [*COSTS, *amounts]
@@ -60,7 +59,6 @@ def _costs(profile: TableProfile) -> list[str]:
         "# What errors cost: one row per true class and one column per decision, both",
         f"# in the order {', '.join(profile.classes)}",
         f"# {_line('cost-matrix', cost_matrix(K))}",
-        *amounts,
     ]
 
 

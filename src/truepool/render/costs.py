@@ -36,12 +36,16 @@ def describe_classes(costs: Mapping[str, Any], names: Sequence[str]) -> str:
     >>> names = ["ok", "spam", "fraud"]
     >>> describe_classes({"fn": 10.0, "fp": 1.0, "currency": "EUR"}, names)
     'ok is the negative class: missing another costs 10 EUR, any other error 1 EUR'
+    >>> describe_classes({"fn": 1.0, "fp": 1.0}, names)
+    'every error costs 1'
     >>> matrix = [[0, 1, 1], [5, 0, 1], [40, 9, 0]]
     >>> describe_classes({"matrix": matrix}, names)
     'errors cost 1 to 40 by the cost matrix, most of all deciding ok when it is fraud'
     """
     currency = costs.get("currency", "")
     if costs.get("matrix") is None:
+        if costs["fn"] == costs["fp"]:
+            return f"every error costs {_amount(costs['fn'], currency)}"
         missed, wrong = (_amount(costs[name], currency) for name in ("fn", "fp"))
         return (
             f"{names[0]} is the negative class: missing another costs {missed}, any "

@@ -1,9 +1,10 @@
 """Numbers, intervals and p-values as text, in tables and on pages."""
 
 import re
-from math import isfinite, isinf, isnan
+from math import floor, isfinite, isinf, isnan
 from typing import Any
 
+from truepool.audits.severity import LIKELY
 from truepool.comparison import Estimate
 from truepool.core.formatting import amount, number, percent, signed
 
@@ -62,14 +63,20 @@ def format_estimate(estimate: Estimate | None, *, sign: bool = False) -> str:
 
 
 def format_p_value(p_value: float | None) -> str:
-    """Return a p-value; one below 0.001 as ``< 0.001``.
+    """Return a p-value; below 0.001 as ``< 0.001``, below 0.05 never as 0.050.
 
     >>> format_p_value(0.0412), format_p_value(1e-9), format_p_value(None)
     ('0.041', '< 0.001', '-')
+    >>> format_p_value(0.04962), format_p_value(0.050003), format_p_value(0.049999)
+    ('0.0496', '0.050', '0.0499')
     """
     if p_value is None or isnan(p_value):
         return "-"
-    return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+    if p_value < 0.001:
+        return "< 0.001"
+    if p_value < LIKELY <= round(p_value, 3):
+        return f"{floor(p_value * 10_000) / 10_000:.4f}"
+    return f"{p_value:.3f}"
 
 
 def setting(value: Any) -> str:

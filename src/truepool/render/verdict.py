@@ -101,7 +101,9 @@ def changes(audit: Audit) -> list[str]:
         )
     lines += [f"Worse: {f.sentence}" for f in then.worse]
     lines += [f"Better: {_known(key)}." for key in then.better]
-    if not then.worse and not then.better:
+    lines += [f"Graded higher, but not significantly larger: {f.sentence}"
+              for f in then.certain]  # fmt: skip
+    if not then.worse and not then.better and not then.certain:
         lines.append("No errors or warnings were added or resolved.")
     return lines
 

@@ -2,8 +2,10 @@ from functools import cache
 
 from faults import COSTS, sound
 from numpy.testing import assert_allclose
+from panels import random_panel
 
 from truepool.audits import audit
+from truepool.data.labels import Labels
 from truepool.measures.losses import Loss
 from truepool.stress.label_flip import LabelFlip
 
@@ -24,6 +26,14 @@ def test_the_best_agent_is_the_one_that_changes():
         "always reports near 0",
         "reports the opposite",
     ]
+
+
+def test_among_three_classes_it_is_said_which_one_a_constant_report_is_for():
+    panel = random_panel(1, cases=120, classes=3)
+    named = panel.with_labels(Labels(("sepsis", "flu", "none")))
+    said = [study.what for study in audit(named, resamples=20).robustness]
+    assert "is always nearly sure of sepsis" in said
+    assert not [what for what in said if "near 0" in what]
 
 
 def test_costs_are_those_of_the_stressed_panel():

@@ -65,6 +65,23 @@ def test_a_learned_pool_that_is_off_by_itself_is_an_error():
     assert finding.worst() == "error"
 
 
+def test_a_pool_whose_slope_is_below_0_is_reversed_and_not_over_confident():
+    panel = sound()
+    values = panel.reports.copy()
+    values[:, 1:] = 1 - values[:, 1:]
+    turned = Panel(values[:, :4], panel.outcomes)  # three of four: not the label
+    _, found = pools(turned)
+    assert set(found) == {"reversed-pool"}
+    finding = found["reversed-pool"]
+    assert finding.sentence.startswith(
+        "The pool (mean) is reversed: the higher its probability, the less likely the "
+        "event."
+    )
+    assert finding.unit == "calibration slope"
+    assert finding.number.high < 0
+    assert "Do not recalibrate the pool" in finding.advice
+
+
 def test_a_biased_pool_of_biased_agents():
     panel = sound()
     shifted = from_log_scale(log_scale(panel.values) + 1.0)

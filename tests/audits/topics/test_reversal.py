@@ -229,6 +229,60 @@ def test_among_too_many_agents_their_mean_alone_decides(monkeypatch):
     )
 
 
+def tournament(flip, cases=400, agents=120, each=12, reversed_agents=0):
+    """A long table: nobody reports on more than a few cases, all know something."""
+    rng = np.random.default_rng(3)
+    log_odds = rng.normal(0, 1.8, cases)
+    outcomes = (rng.random(cases) < 1 / (1 + np.exp(-log_odds))).astype(int)
+    said = log_odds[:, None] + rng.normal(0, 0.8, (cases, agents))
+    said[:, :reversed_agents] *= -1
+    reports = 1 / (1 + np.exp(-said))
+    for own in reports.T:
+        own[rng.permutation(cases)[each:]] = np.nan
+    asked = ~np.isnan(reports).all(axis=1)
+    labels = np.array(["no", "yes"])[outcomes]
+    return Panel(reports[asked], labels[asked], positive="no" if flip else "yes")
+
+
+@pytest.mark.parametrize("each", [6, 12, 25])
+def test_forecasters_with_few_cases_each_show_together_that_the_label_is_wrong(each):
+    panel = tournament(flip=True, each=each, reversed_agents=4)
+    doubt = doubt_labels(panel)
+    assert doubt.sentence.endswith(
+        "rank cases the wrong way round, and so does the mean of all 120: is no the "
+        "positive label?"
+    )
+    assert doubt.cure.startswith("Say --positive yes ")
+    assert doubt_labels(tournament(flip=False, each=each, reversed_agents=4)) is None
+
+
+def test_where_the_mean_of_forecasters_is_reversed_none_of_them_is_to_blame():
+    result = audit(tournament(flip=True, reversed_agents=4), resamples=20)
+    first, *others = result.findings
+    assert first.code == "reversed-labels"
+    assert not [f for f in others if f.severity != "note"]
+    assert sentence(result).startswith(first.sentence)
+    assert steps(result)[0].startswith("Before anything else, find out which label")
+
+
+def test_one_of_many_forecasters_is_no_error_unless_it_costs_the_pool_something():
+    result = audit(tournament(flip=False, each=120, reversed_agents=2), resamples=20)
+    found = [f for f in result.findings if f.code == "reversed"]
+    assert found
+    for finding in found:
+        assert finding.cost.low <= 0
+        assert finding.severity != "error"
+    few = tournament(flip=False, agents=10, each=300, reversed_agents=1)
+    result = audit(few, resamples=20)  # one of ten is not to be trusted at any price
+    (finding,) = [f for f in result.findings if f.code == "reversed"]
+    assert finding.severity == "error"
+
+
+def test_forecasters_of_whom_half_are_reversed_are_no_reason_to_doubt_the_label():
+    panel = tournament(flip=False, each=25, reversed_agents=75)
+    assert doubt_labels(panel) is None
+
+
 def sparse_copy(panel):
     given = SparseReports.from_dense(panel.reports)
     labels = np.array(["fraud", "legit"])[panel.outcomes]

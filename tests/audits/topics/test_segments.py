@@ -92,6 +92,48 @@ def test_an_agent_that_fails_in_one_group_is_named_with_the_group(agents, fault)
     assert finding.p_value < 0.05
 
 
+def wards(fault=None, shift=0.0, cases=1200):
+    """Three classes and three agents; agent1 outputs noise in ward B, or all shift."""
+    rng = np.random.default_rng(5)
+    where = rng.choice(["A", "B", "C"], cases)
+    log = rng.normal([-1.0, 0.0, 0.7], 1.3, (cases, 3))
+    true = np.exp(log) / np.exp(log).sum(axis=1, keepdims=True)
+    outcomes = (rng.random(cases)[:, None] > true.cumsum(axis=1)).sum(axis=1)
+    said = log[:, None] + rng.normal(0, 0.3, (cases, 3, 3))
+    said[where == "B", :, 0] += shift
+    reports = np.exp(said) / np.exp(said).sum(axis=2, keepdims=True)
+    if fault:
+        there = np.flatnonzero(where == fault)
+        reports[there, 1] = reports[rng.permutation(there), 1]
+    return Panel(reports, outcomes, columns={"region": where})
+
+
+def test_an_agent_that_fails_in_one_group_is_found_among_three_classes():
+    findings = found(wards("B"))
+    (finding,) = [f for f in findings if f.code == "fails-in-segment"]
+    assert finding.who == ("agent1",)
+    assert "agent1 does worse where region is B than elsewhere" in finding.sentence
+    assert finding.severity in ("warning", "error")
+
+
+def test_a_pool_that_is_biased_in_one_group_is_found_among_three_classes():
+    panel = wards(shift=-1.5)
+    (finding,) = [f for f in found(panel) if f.code == "biased-segment"]
+    there = panel.columns["region"] == "B"
+    said = panel.reports[there, :, 0].mean()
+    rate = (panel.outcomes[there] == 0).mean()
+    assert (
+        f"in B it gives 0 {percent(said)} on average, {percent(rate)} were 0"
+        in finding.sentence
+    )
+    assert_allclose(finding.number.value, said - rate)
+    assert finding.unit == "mean report minus share of 0 in B"
+
+
+def test_nothing_is_found_in_sound_groups_of_three_classes():
+    assert found(wards()) == []
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_nothing_is_found_in_sound_groups(seed):
     assert found(regions(seed, agents=3)) == []

@@ -15,6 +15,7 @@ from truepool.data.panel import Panel
 from truepool.render.advice import steps
 from truepool.render.numbers import percent
 from truepool.render.tables.audit import markdown, scope, show
+from truepool.render.tables.evidence import MOST_AGENTS, grids
 from truepool.render.verdict import sentence
 
 QUICK = {"costs": COSTS, "resamples": 50}
@@ -62,6 +63,30 @@ def test_an_agent_that_earned_no_weight_may_have_had_one_in_the_pool_that_is_tes
         "its weight in the pool may differ, also in vcg, which is fitted on other cases "
         "than it is tested on." in " ".join(shown(result).split())
     )
+
+
+def test_of_many_agents_a_terminal_shows_those_with_the_largest_weights():
+    result = audit(random_panel(1, cases=60, agents=24), resamples=20)
+    tables = grids(result, MOST_AGENTS)[:2]
+    weights = {one.agent: one.weight.value for one in result.agent_summaries}
+    first = sorted(weights, key=lambda agent: -weights[agent])[:MOST_AGENTS]
+    for table in tables:
+        rows = [row[0] for row in table.rows if not row[0].startswith("pool")]
+        assert len(rows) == MOST_AGENTS == 20
+        assert min(weights[name] for name in rows) >= min(weights[n] for n in first)
+        assert "; 4 more are in --json and --markdown." in table.notes[-1]
+    assert [row[0] for row in tables[0].rows[-2:]] == ["pool", "pool, recalibrated"]
+    assert all(name in markdown(result) for name in result.agents)
+
+
+def test_a_dead_feed_is_marked_beside_its_weight():
+    dead = sound(cases=600)
+    reports = dead.reports.copy()
+    reports[300:, 2] = 0.01
+    result = audit(timed(Panel(reports, dead.outcomes)), **QUICK)
+    names = [row[0] for row in grids(result)[1].rows]
+    assert names[1:3] == ["agent1", "agent2 (broken feed)"]
+    assert "leave-one-out credit in Brier loss (vcg), not in costs" in markdown(result)
 
 
 @pytest.mark.parametrize("width", [72, 80, 120])
@@ -140,7 +165,7 @@ def test_the_page_says_which_pool_cases_and_costs_it_is_about(silent):
     assert "% of them positive" in page
     assert ("of reports missing" in page) == (silent > 0)
     many = markdown(audit(timed(random_panel(1, classes=3)), resamples=20))
-    assert "3 classes; class 0 is the negative class: missing another costs" in many
+    assert "3 classes; every error costs 1; the class" in many
     assert "positive" not in many.split("\n## ")[0]
     rare = audit(sound(cases=100), costs=Costs(fn=50_000), resamples=20)
     assert "positive is decided above 0.000020." in markdown(rare)

@@ -4,17 +4,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from panels import random_panel
 from rich.console import Console
 
-from truepool import compare, replay
+from truepool import audit, compare, replay
 from truepool.comparison import Estimate
 from truepool.core.errors import SourceError
+from truepool.data.costs import Costs
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
 from truepool.pools.result import Explanation
 from truepool.render import figures
-from truepool.render.tables import comparison, weights
+from truepool.render.tables import comparison, evidence, weights
 from truepool.render.tables import replay as replays
 
 
@@ -161,6 +163,29 @@ def test_classes_are_called_by_their_labels():
         Labels(("green", "yellow", "red"))
     )
     assert len(names) == 90
-    page = shown(comparison.grid(compare(panel, pools=["mean"], resamples=20)))
-    assert "green is the negative class" in page
+    costs = Costs(matrix=[[0, 1, 1], [1, 0, 1], [9, 1, 0]])
+    result = compare(panel, costs=costs, pools=["mean"], resamples=20)
+    page = shown(comparison.grid(result))
+    assert "deciding green when it is red" in page
     assert "class 0" not in page
+
+
+def test_no_class_of_three_is_called_positive_or_negative():
+    """Recall is the mean over classes, and there is no share of false alarms."""
+    panel = random_panel(0, cases=120, classes=3).with_columns(
+        {"ward": ["a", "b"] * 60}
+    )
+    result = compare(panel, pools=["median"], by="ward", resamples=20)
+    pages = [comparison.grid(result), comparison.groups(result)]
+    pages.append(evidence.segments(audit(panel, by="ward", resamples=20)))
+    for page in pages:
+        text = f"{page.headers} {page.notes}".lower()
+        for word in ("positive", "negative", "alarms"):
+            assert word not in text
+        assert {len(row) for row in page.rows} == {len(page.headers)}
+    for page in pages[:2]:
+        assert " ".join(page.notes).count("Recall: share of the cases of a class") == 1
+    (row,) = [row for row in result.rows if row.pool == "mean"]
+    decided = panel.reports.mean(axis=1).argmax(axis=1)
+    recalls = [(decided[panel.outcomes == k] == k).mean() for k in range(3)]
+    assert_allclose(row.recall, np.mean(recalls))

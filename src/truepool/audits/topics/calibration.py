@@ -12,6 +12,7 @@ from truepool.audits.evidence import Evidence
 from truepool.audits.miscalibration import (
     UNDER,
     describe,
+    is_reversed,
     matters,
     measure,
     missing_slope,
@@ -47,6 +48,11 @@ BACKFIRES = (
 INDIFFERENT = (
     "Recalibrating it alone makes no significant difference to the cost on these "
     f"cases. {ALL_AT_ONCE}"
+)
+
+REVERSED_POOL = (
+    "Find out which class the agents mean by 1, and whether the right label is named "
+    "as positive (--positive). Do not recalibrate the pool before that is clear."
 )
 
 FAINT = 0.25
@@ -201,7 +207,8 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             yield _agent(evidence, i, found)
     if pool.p_value is None:
         return
-    if describe(pool, evidence.panel.classes)[0] == "under-confident":
+    code, _ = describe(pool, evidence.panel.classes)
+    if code == "under-confident" and not is_reversed(pool):
         yield _under_confident(evidence, agents, pool)
     else:
         yield _miscalibrated(evidence, pool)
@@ -262,14 +269,21 @@ def _under_confident(
 
 def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
     code, words = describe(found, evidence.panel.classes)
+    where = worst_group(found, evidence.panel.classes, evidence.line)
+    advice = (
+        "Recalibrate the pool: `truepool fit --pool platt` (or `isotonic`) learns how "
+        "far to move the mean."
+    )
     number, unit = measure(found)
+    if is_reversed(found):
+        code, words, advice = "reversed", "is reversed", REVERSED_POOL
+        where = "the higher its probability, the less likely the event"
+        number, unit = found.slope, "calibration slope"
     return Candidate(
         f"{code}-pool",
         (),
-        f"The pool ({evidence.pool.name}) {words}: "
-        f"{worst_group(found, evidence.panel.classes, evidence.line)}.",
-        "Recalibrate the pool: `truepool fit --pool platt` (or `isotonic`) learns how "
-        "far to move the mean.",
+        f"The pool ({evidence.pool.name}) {words}: {where}.",
+        advice,
         p_value=found.p_value,
         matters=matters(found),
         number=number,

@@ -29,7 +29,8 @@ from truepool.stress.label_flip import LabelFlip
 REVERSED = 0.45
 """AUC below which an agent is reversed and not just uninformative."""
 NEARLY_ALL = 0.8
-"""Where at least this share of the agents is reversed, the labels are in doubt."""
+"""Where at least this share of the agents that can be judged is reversed, as is the
+mean of all, the labels are in doubt."""
 CHANCE = 0.575
 """Where the AUC of the agents' mean is below this for sure, the outcome is in doubt."""
 
@@ -147,14 +148,19 @@ def doubt_labels(panel: Panel) -> LabelDoubt | None:
     test = _test(panel, _ranks(_mean(panel)))
     if not _is_wrong(test):
         return None
-    labels, agents, wrong = panel.labels, len(panel.agents), _count_wrong(panel)
-    if wrong is not None and wrong < NEARLY_ALL * agents:
+    labels, agents = panel.labels, len(panel.agents)
+    wrong, judged = _count_wrong(panel)
+    if wrong < NEARLY_ALL * judged:
         return None
-    who = f"All {agents}" if wrong == agents else f"{wrong} of {agents}"
-    if wrong is None:
-        who = f"On average, {agents:,}"
+    who = f"{'All' if wrong == judged else f'{wrong:,} of'} {judged:,} agents"
+    mean = ""
+    if judged == 0:
+        who = f"On average, {agents:,} agents"
+    elif judged < agents:
+        who += " that can be judged"
+        mean = f", and so does the mean of all {agents:,}"
     return LabelDoubt(
-        f"{who} agents rank cases the wrong way round: is {labels.positive} the "
+        f"{who} rank cases the wrong way round{mean}: is {labels.positive} the "
         "positive label?",
         f"Say --positive {shlex.quote(str(labels.negative))} if the reports are "
         f"probabilities of {labels.negative}.",
@@ -174,14 +180,22 @@ def _mean(panel: Panel) -> FloatArray:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def _count_wrong(panel: Panel) -> int | None:
-    """How many agents are reversed; None where there are too many to look at each."""
+def _count_wrong(panel: Panel) -> tuple[int, int]:
+    """How many agents are reversed, and how many can be judged at all.
+
+    That takes enough cases, or few that leave no doubt either way. Nobody is judged
+    where there are too many to look at each.
+    """
     if panel.sparse is not None and panel.sparse.cells > DENSE_CELLS:
-        return None
-    return sum(
-        _is_wrong(_test(panel, _ranks(own))) and _always(panel, own)
-        for own in panel.values.swapaxes(0, 1)
-    )
+        return 0, 0
+    wrong = judged = 0
+    for own in panel.values.swapaxes(0, 1):
+        turned = _is_wrong(_test(panel, _ranks(own)))
+        known = panel.outcomes[~np.isnan(own[:, 0])]
+        sure = turned or _is_wrong(_test(panel, _ranks(-own)))
+        judged += sure or enough_cases(known)
+        wrong += turned and _always(panel, own)
+    return wrong, judged
 
 
 def _always(panel: Panel, reports: FloatArray) -> bool:

@@ -17,6 +17,8 @@ FAILURES: tuple[tuple[str, Stress], ...] = (
     ("always reports near 0", ConstantLow()),
     ("reports the opposite", LabelFlip()),
 )
+SURE_OF = "is always nearly sure of {}"
+"""What reporting near 0 is with more than two classes: the first one gets the rest."""
 
 
 def robustness(evidence: Evidence) -> tuple[FailureScenario, ...]:
@@ -31,6 +33,8 @@ def robustness(evidence: Evidence) -> tuple[FailureScenario, ...]:
         values = stress(part, who, seed=evidence.seed).values
         pooled = evidence.validation.predict(values, evidence.sample)
         cost = evidence.loss.take(evidence.sample).evaluate(pooled, part.outcomes)
+        if isinstance(stress, ConstantLow) and part.classes > 2:
+            what = SURE_OF.format(part.labels.names[0])
         studies.append(_study(evidence, what, who, cost - evidence.sample_cost))
     return tuple(studies)
 

@@ -79,48 +79,78 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     """
     known = {s.group for s in evidence.compute(segments) if s.shortage is None}
     groups = [(name, cases) for name, cases in _groups(evidence) if name in known]
-    if len(groups) < 2 or evidence.panel.classes != 2:
+    if len(groups) < 2:
         return
     yield from _pool(evidence, groups)
     yield from _agents(evidence, groups)
 
 
 def _pool(evidence: Evidence, groups: Groups) -> Iterator[Candidate]:
-    """Suspect the pool of a bias within groups that recalibration as a whole leaves."""
-    gaps = evidence.compute(recalibrated_pool)[:, 0] - evidence.outcomes
-    tests = [evidence.part(cases).p_value(gaps[cases]) for _, cases in groups]
-    adjusted = holm(np.array(tests))
-    found = [g for g, p_value in enumerate(adjusted) if p_value < LIKELY]
-    worst = int(np.argmin(adjusted))
-    rows = {s.group: s for s in evidence.compute(segments)}
-    told = [_bias(evidence, *groups[g]) for g in found or [worst]]
-    parts = [evidence.part(groups[g][1]) for g in found or [worst]]
-    large = any(bias_matters(calibrate(part)) for part in parts)
+    """Suspect the pool of a bias within groups that recalibration as a whole leaves.
+
+    With more than two classes the bias of each class is tested.
+    """
+    gaps = evidence.compute(recalibrated_pool) - _happened(evidence)
+    tests = [evidence.part(cases).p_value(gap[cases]) for _, cases in groups
+             for gap in gaps.T]  # fmt: skip
+    adjusted = holm(np.array(tests)).reshape(len(groups), -1)
+    worst = int(np.argmin(adjusted.min(axis=1)))
+    found = np.flatnonzero(adjusted.min(axis=1) < LIKELY).tolist() or [worst]
+    classes = adjusted.argmin(axis=1)
+    told = [_bias(evidence, *groups[g], classes[g]) for g in found]
+    rows = {g: _class_calibration(evidence, groups[g][1], classes[g]) for g in found}
+    what = "positives" if gaps.shape[1] == 1 else _name(evidence, classes[worst])
     yield Candidate(
         "biased-segment",
         (),
         f"The pool is biased within segments of {evidence.by}: {'; '.join(told)}.",
         f"Fit one pool for each segment of {evidence.by} (`truepool fit` on its rows), "
         "or give the agents what sets these cases apart.",
-        p_value=float(adjusted[worst]),
-        matters=large,
+        p_value=float(adjusted.min()),
+        matters=any(bias_matters(row) for row in rows.values()),
         most="warning",
-        number=rows[groups[worst][0]].bias,
-        unit=f"mean report minus share of positives in {groups[worst][0]}",
+        number=rows[worst].bias,
+        unit=f"mean report minus share of {what} in {groups[worst][0]}",
         figure="segments",
         explained_by=("fails-in-segment",),
     )
 
 
-def _bias(evidence: Evidence, name: str, cases: IntArray) -> str:
+def _happened(evidence: Evidence) -> FloatArray:
+    """Whether what each coordinate of a report stands for happened, (T', C)."""
+    if evidence.panel.classes == 2:
+        return evidence.outcomes[:, None].astype(np.float64)
+    return np.eye(evidence.panel.classes)[evidence.outcomes]
+
+
+def _name(evidence: Evidence, coordinate: int) -> str:
+    return str(evidence.panel.labels.names[coordinate])
+
+
+def _class_calibration(
+    evidence: Evidence, cases: IntArray, coordinate: int
+) -> Calibration:
+    """Calibration of one coordinate of the pool on the tested cases of a group."""
+    panel = evidence.panel.take(evidence.cases[cases])
+    return calibration(
+        evidence.label,
+        evidence.pooled[cases][:, [coordinate]],
+        _happened(evidence)[cases, coordinate].astype(np.int64),
+        evidence.level,
+        panel.case_weights(),
+        panel.groups,
+        panel.questions,
+    )
+
+
+def _bias(evidence: Evidence, name: str, cases: IntArray, coordinate: int) -> str:
     part = evidence.part(cases)
-    said, rate = (
-        part.mean(part.pooled[:, 0]),
-        part.mean(part.outcomes.astype(np.float64)),
-    )
-    return (
-        f"in {name} it says {percent(said)} on average, {percent(rate)} were positive"
-    )
+    said = percent(part.mean(part.pooled[:, coordinate]))
+    rate = percent(part.mean(_happened(part)[:, coordinate]))
+    if evidence.panel.classes == 2:
+        return f"in {name} it says {said} on average, {rate} were positive"
+    what = _name(evidence, coordinate)
+    return f"in {name} it gives {what} {said} on average, {rate} were {what}"
 
 
 def _agents(evidence: Evidence, groups: Groups) -> Iterator[Candidate]:

@@ -163,7 +163,7 @@ def _other_threshold(evidence: Evidence, line: float) -> Candidate:
         most="warning",
         price=partial(evidence.saving, saved),
         figure="threshold",
-        explained_by=("threshold", *POOL_FAULTS),
+        explained_by=("threshold", "reversed-pool", *POOL_FAULTS),
     )
 
 

@@ -16,7 +16,7 @@ from truepool.render.numbers import (
     number,
     percent,
 )
-from truepool.render.tables.evidence import grids
+from truepool.render.tables.evidence import MOST_AGENTS, grids
 from truepool.render.tables.grid import plain, print_block, print_steps
 from truepool.render.verdict import (
     changes,
@@ -49,7 +49,7 @@ def show(audit: Audit, console: Console) -> None:
         for other in explained:
             _print_finding(console, other, " " * 4 + "- ", audit)
     console.print()
-    for grid in grids(audit):
+    for grid in grids(audit, MOST_AGENTS):
         grid.print(console)
         console.print()
     for omission in omissions(audit):

@@ -28,19 +28,26 @@ from truepool.render.tables.grid import Grid
 
 POSITIVE = "Positive: share of positive cases, by weight and propensity if given."
 """What a column of shares means, wherever groups of cases are shown."""
+RATES = (
+    "Recall: share of positive cases found. Alarms: share of negative cases decided "
+    "positive."
+)
+"""What recall and alarms mean with two classes."""
+MEAN_RECALL = (
+    "Recall: share of the cases of a class that are decided so, mean over classes."
+)
+"""What recall means with more than two classes, none of which is the positive one."""
 
 
 def grid(comparison: Comparison) -> Grid:
     """Lay a comparison out: lowest loss first, differences with their intervals."""
     what = "Cost" if comparison.loss == "cost" else f"{comparison.loss} loss"
-    rows = tuple(
-        _row(row, comparison.loss, comparison.level) for row in comparison.rows
-    )
+    rows = tuple(_row(row, comparison) for row in comparison.rows)
     headers = [
         "pool",
         in_unit(f"{what.lower()} per case", _currency(comparison)),
         "recall",
-        "alarms",
+        *(["alarms"] if comparison.classes == 2 else []),
         in_unit("against mean", _currency(comparison)),
         in_unit("against best agent", _currency(comparison)),
     ]
@@ -50,7 +57,8 @@ def grid(comparison: Comparison) -> Grid:
         f"{len(rows)} pools of {len(comparison.agents)} agents on "
         f"{comparison.tested:,} cases, each tested on cases it was not fitted on"
     )
-    return Grid(title, tuple(headers), rows, _notes(comparison), essential=5)
+    essential = 5 if comparison.classes == 2 else 4
+    return Grid(title, tuple(headers), rows, _notes(comparison), essential=essential)
 
 
 def _currency(comparison: Comparison) -> str:
@@ -58,18 +66,18 @@ def _currency(comparison: Comparison) -> str:
     return comparison.costs.currency if comparison.loss == "cost" else ""
 
 
-def _row(row: Row, loss: str, level: float) -> tuple[str, ...]:
-    like = row.loss.value
+def _row(row: Row, comparison: Comparison) -> tuple[str, ...]:
+    like, level = row.loss.value, comparison.level
     cells = [
         row.pool,
         f"{number(like)} "
         + format_interval(number(row.loss.low, like), number(row.loss.high, like)),
         _recall(row),
-        percent(row.fp_rate),
+        *([percent(row.fp_rate)] if comparison.classes == 2 else []),
         _difference(row.to_mean, is_significant(row.to_mean, row.p_mean, level), like),
         _difference(row.to_best, is_significant(row.to_best, row.p_best, level), like),
     ]
-    cells += [number(row.brier)] if loss != "brier" else []
+    cells += [number(row.brier)] if comparison.loss != "brier" else []
     return (*cells, number(row.ece, 0.1))
 
 
@@ -82,9 +90,10 @@ def _recall(row: Row) -> str:
 
 def groups(comparison: Comparison) -> Grid:
     """Lay out the pool with the lowest loss within each group, and the plain mean."""
-    rows = []
+    rows, binary = [], comparison.classes == 2
     for one in comparison.groups:
-        counts = (one.group, f"{one.cases:,}", percent(one.share))
+        share = [percent(one.share)] if binary else []
+        counts = (one.group, f"{one.cases:,}", *share)
         if not one.rows:
             rows.append((*counts, *("-",) * 5))
             continue
@@ -104,18 +113,20 @@ def groups(comparison: Comparison) -> Grid:
     what = "cost" if comparison.loss == "cost" else f"{comparison.loss} loss"
     unit = _currency(comparison)
     headers = (
-        str(comparison.by), "cases", "positive", in_unit(f"{what} of the mean", unit),
-        "its recall", "best pool", in_unit(what, unit), in_unit("against mean", unit),
+        str(comparison.by), "cases", *(["positive"] if binary else []),
+        in_unit(f"{what} of the mean", unit), "its recall", "best pool",
+        in_unit(what, unit), in_unit("against mean", unit),
     )  # fmt: skip
     tried = len(comparison.rows)
     notes = [
         "Per case, on cases the pools were not fitted on. * marks differences whose "
         "interval excludes 0 and that are significant after adjusting for "
-        f"{tried} pools in all segments (Holm). {POSITIVE}",
+        f"{tried} pools in all segments (Holm). {POSITIVE if binary else MEAN_RECALL}",
         *small_groups(comparison.groups),
     ]
     title = f"The pools within segments of {comparison.by}"
-    return Grid(title, headers, tuple(rows), tuple(notes), essential=4)
+    essential = 4 if binary else 3
+    return Grid(title, headers, tuple(rows), tuple(notes), essential=essential)
 
 
 def small_groups(groups: Sequence[GroupComparison | Segment]) -> Iterator[str]:
@@ -140,7 +151,7 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
     else:
         decision = (
             f"{comparison.classes} classes; {_errors(comparison)}; the class with the "
-            "lowest expected cost is decided; recall is the mean over classes"
+            "lowest expected cost is decided"
         )
     if comparison.capacity is not None:
         limit = f"at most {comparison.capacity}, the most valuable ones"
@@ -156,8 +167,7 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
     return (
         f"{decision}.{who} Brackets: {share} intervals by resampling cases, or "
         f"whole groups where they are given{_bounds(comparison)}.{missing}",
-        "Recall: share of positive cases found. Alarms: share of negative cases "
-        "decided positive. ECE: calibration error.",
+        f"{RATES if comparison.classes == 2 else MEAN_RECALL} ECE: calibration error.",
         f"Differences: below 0 is better; {_allowance(comparison)}* marks those whose "
         "interval excludes 0 and "
         f"that are significant after adjusting for {len(comparison.rows)} pools "

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from truepool.audits.severity import FEEDS
 from truepool.audits.topics.incentives import IN_COSTS, payment_of
 from truepool.audits.values import AtCapacity, Audit, Calibration, Drift, Segment
 from truepool.core.formatting import in_unit, money
@@ -15,9 +16,17 @@ PAIRS = 8
 """Pairs of agents whose correlation is listed."""
 
 
-def grids(audit: Audit) -> tuple[Grid, ...]:
-    """Lay out the evidence as tables: calibration, agents, other pools, robustness."""
-    tables = [calibration(audit), agents(audit)]
+MOST_AGENTS = 20
+"""Agents that a terminal shows of many; Markdown, the page and JSON have all."""
+
+
+def grids(audit: Audit, most: int | None = None) -> tuple[Grid, ...]:
+    """Lay out the evidence as tables: calibration, agents, other pools, robustness.
+
+    Of more than ``most`` agents, those are shown that earn the largest weights, then
+    those with the most cases.
+    """
+    tables = [calibration(audit, most), agents(audit, most)]
     if audit.segments:
         tables.append(segments(audit))
     if audit.capacity is not None:
@@ -29,8 +38,25 @@ def grids(audit: Audit) -> tuple[Grid, ...]:
     return tuple(tables)
 
 
-def calibration(audit: Audit) -> Grid:
+def _chosen(audit: Audit, most: int | None) -> tuple[set[str], list[str]]:
+    """Return the agents to show, and a note on how many more there are."""
+    every = audit.agent_summaries
+    if most is None or len(every) <= most:
+        return set(audit.agents), []
+    weights = {one.agent: one.weight.value if one.weight else 0.0 for one in every}
+    order = sorted(every, key=lambda one: (-weights[one.agent], -one.cases))
+    rest = len(every) - most
+    return {one.agent for one in order[:most]}, [
+        f"Shown are the {most} agents with the largest weights earned, then the most "
+        f"cases; {rest:,} more are in --json and --markdown."
+    ]
+
+
+def calibration(audit: Audit, most: int | None = None) -> Grid:
     """How well agents and pool are calibrated."""
+    chosen, more = _chosen(audit, most)
+    left_out = set(audit.agents) - chosen
+    listed = [one for one in audit.calibration if one.who not in left_out]
     rows = tuple(
         (
             one.who,
@@ -41,7 +67,7 @@ def calibration(audit: Audit) -> Grid:
             format_p_value(one.p_value),
             f"{one.cases:,}",
         )
-        for one in audit.calibration
+        for one in listed
     )
     headers = ("who", "slope", "bias", "ECE", "smooth ECE", "p", "cases")
     notes = (
@@ -49,7 +75,8 @@ def calibration(audit: Audit) -> Grid:
         "under-confident; bias: mean report minus the observed frequency; ECE: mean "
         "distance between report and frequency, minus what chance alone gives. p is "
         "not adjusted.",
-        *_missing_slopes(audit.calibration),
+        *_missing_slopes(listed),
+        *more,
     )
     return Grid(
         "Calibration of every agent and of the pool", headers, rows, notes, essential=2
@@ -66,14 +93,18 @@ def _missing_slopes(rows: Sequence[Calibration]) -> Iterator[str]:
         yield f"No slope ({'; '.join(who)}): {why}."
 
 
-def agents(audit: Audit) -> Grid:
+def agents(audit: Audit, most: int | None = None) -> Grid:
     """What each agent is worth; how often it reported, if reports are missing."""
+    chosen, more = _chosen(audit, most)
+    feeds = {
+        f.who[0] for f in audit.findings if f.code in FEEDS and f.severity != "note"
+    }
     sparse, unit = audit.missing > 0, audit.currency
     gains = any(one.gain is not None for one in audit.agent_summaries)
     paid_in = unit if payment_of(audit.pool) == IN_COSTS else ""
     rows = tuple(
         (
-            one.agent,
+            f"{one.agent} (broken feed)" if one.agent in feeds else one.agent,
             number(one.cost),
             *([number(one.pool_cost)] if sparse else []),
             format_estimate(one.weight),
@@ -84,6 +115,7 @@ def agents(audit: Audit) -> Grid:
             *([f"{one.cases:,}"] if sparse else []),
         )
         for one in audit.agent_summaries
+        if one.agent in chosen
     )
     headers = [
         "agent", in_unit("own cost", unit),
@@ -94,11 +126,12 @@ def agents(audit: Audit) -> Grid:
     headers += ["cases"] if sparse else []
     note = (
         f"Costs are per case. Own cost: deciding by this agent alone{_where(audit)}. "
-        "Weight earned: by leave-one-out credit (vcg) over all tested cases; its "
-        "weight in the pool may differ, also in vcg, which is fitted on other cases "
-        "than it is tested on. Without it: increase in the pool's cost if none of its "
-        "reports were used; below 0 the pool is better off. "
-        "Shapley: its share of what the pool saves."
+        "Weight earned: by leave-one-out credit in Brier loss (vcg), not in costs, so "
+        "an agent that costs more may earn more; over all tested cases, so "
+        "its weight in the pool may differ, also in vcg, which is fitted on other "
+        "cases than it is tested on. Without it: increase in the pool's cost if none "
+        "of its reports were used; below 0 the pool is better off. "
+        "Shapley: its share of what the pool saves, in costs."
     )
     if gains:
         note += (
@@ -107,7 +140,7 @@ def agents(audit: Audit) -> Grid:
         )
     essential = 3 if sparse else 2
     title = "What each agent is worth"
-    return Grid(title, tuple(headers), rows, (note,), essential=essential)
+    return Grid(title, tuple(headers), rows, (note, *more), essential=essential)
 
 
 def _where(audit: Audit) -> str:
@@ -164,32 +197,45 @@ def robustness(audit: Audit) -> Grid:
 
 
 def segments(audit: Audit) -> Grid:
-    """How the pool does within groups of cases."""
+    """How the pool does within groups of cases.
+
+    With more than two classes none is the positive one, whose share or recall it has.
+    """
+    binary = audit.classes == 2
     rows = tuple(
         (
             one.group,
             f"{one.cases:,}",
-            percent(one.share),
+            *([percent(one.share)] if binary else []),
             format_estimate(one.cost),
-            format_estimate(one.recall),
+            *([format_estimate(one.recall)] if binary else []),
             format_estimate(one.bias, sign=True),
             format_estimate(one.slope),
         )
         for one in audit.segments
     )
     headers = (
-        str(audit.by), "cases", "positive", in_unit("cost per case", audit.currency),
-        "recall", "bias", "slope",
+        str(audit.by), "cases", *(["positive"] if binary else []),
+        in_unit("cost per case", audit.currency), *(["recall"] if binary else []),
+        "bias", "slope",
     )  # fmt: skip
+    what = (
+        "Bias: mean probability of the likeliest class minus the share of cases in "
+        "which it was right"
+    )
+    if binary:
+        what = (
+            f"{POSITIVE} Recall: share of positives found; bias: mean pooled "
+            "probability minus the share of positives"
+        )
     notes = (
-        f"The pool in use on tested cases. {POSITIVE} Recall: share of positives "
-        "found; bias: mean pooled probability minus the share of positives; slope: "
-        "below 1 is over-confident, above 1 under-confident.",
+        f"The pool in use on tested cases. {what}; slope: below 1 is over-confident, "
+        "above 1 under-confident.",
         *small_groups(audit.segments),
         *_segments_without_slope(audit.segments),
     )
     title = f"The pool within segments of {audit.by}"
-    return Grid(title, headers, rows, notes, essential=4)
+    return Grid(title, headers, rows, notes, essential=4 if binary else 3)
 
 
 def _segments_without_slope(segments: Sequence[Segment]) -> Iterator[str]:
