@@ -249,7 +249,7 @@ def _format_of_new(
     from truepool.data.tables import TableFormat, read_column_names
     from truepool.data.tables.batches import is_json_lines
     from truepool.data.tables.dataset import open_dataset
-    from truepool.data.tables.files import is_dataset
+    from truepool.data.tables.files import is_dataset, parse_header
     from truepool.data.tables.table_format import TIME_WEIGHTED
 
     before = vars(fitted_on.of_new_cases(()))
@@ -271,6 +271,9 @@ def _format_of_new(
             names = open_dataset(source).columns
         elif isinstance(source, Path) and not is_json_lines(source):
             names = read_column_names(source, sep=known["sep"])
+        elif not isinstance(source, Path) and not is_json_lines(source):
+            header = source.peek(1).partition(b"\n")[0]  # type: ignore[attr-defined]
+            names = parse_header(header, known["sep"])[0] if header.strip() else []
         if not set(fitted_on.long) <= set(names):
             known |= {name: vars(TableFormat())[name] for name in LONG}
     return TableFormat(**known)

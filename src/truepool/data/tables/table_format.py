@@ -277,6 +277,8 @@ def _words(name: str, value: Any) -> list[str]:
         return []
     if name == "agents":
         return [shlex.quote(",".join(value))]
+    if value == "\t":  # a shell, and whoever copies it, loses the character
+        return ["tab"]
     given = value if isinstance(value, tuple) else (value,)
     return [shlex.quote(str(part)) for part in given]
 
