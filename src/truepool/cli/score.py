@@ -129,7 +129,7 @@ def score(
             place,
             file,
             written,
-            usual_id,
+            fitted_on,
             where,
             doubt,
         )
@@ -138,7 +138,13 @@ def score(
             print_line(_sentence(tally, pool, place, done))
         return
     table = partial(
-        read_batches, source, pool.agents_, pool.labels_, written, usual_id=usual_id
+        read_batches,
+        source,
+        pool.agents_,
+        pool.labels_,
+        written,
+        usual_id=usual_id,
+        apart=fitted_on.apart,
     )
     if limit is not None:
         dated = limit.period is not None
@@ -195,7 +201,7 @@ def _score_parts(
     folder: Path,
     file: Path,
     written: "TableFormat",
-    usual_id: str,
+    fitted_on: "TableFormat",
     engine: "Engine",
     doubt: "UnitDoubt | None",
 ) -> "tuple[Tally, int]":
@@ -213,7 +219,13 @@ def _score_parts(
             "file such as scored.parquet (--output)."
         )
     pool, dataset = scorer.pool, open_dataset(new)
-    wanted = ColumnSelection(pool.agents_, pool.labels_, written, usual_id=usual_id)
+    wanted = ColumnSelection(
+        pool.agents_,
+        pool.labels_,
+        written,
+        usual_id=fitted_on.id or "id",
+        apart=fitted_on.apart,
+    )
     how = PartScorer(scorer, wanted, doubt)
     what = f"writing {len(dataset.parts):,} parts to {folder}"
     with (
