@@ -94,7 +94,7 @@ POLICY = {
     },
     "data.tables.files": {"MAX_QUOTED": 40},
     "data.tables.manifest": {"FORMAT": 1, "PERIOD": 1.0},
-    "data.tables.numbers": {"EDGE": 1e-06, "LIKELIER": 3.0},
+    "data.tables.numbers": {"EDGE": 1e-06, "LIKELIER": 3.0, "MOST_MARKS": 10},
     "data.tables.panel_stream": {"HEAD": 20_000, "MOST_LABELS": 1_000},
     "data.tables.repeated_ids": {"MOST_IDS": 1_000_000},
     "data.tables.profile": {"SEGMENTS": 20},

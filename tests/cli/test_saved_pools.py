@@ -410,6 +410,40 @@ def test_new_cases_in_another_unit_than_those_of_the_fit_are_refused(folder, tru
     assert truepool("pool", "train.csv", "new.csv", *words)[0] == 0
 
 
+def test_a_long_table_on_standard_input_is_refused_as_such(folder, truepool, stdin):
+    train = pd.read_csv("train.csv")
+    cases = train.rename_axis("case").reset_index()
+    long = cases.melt(["case", "label"], var_name="who", value_name="p")
+    long.to_csv("long.csv", index=False)
+    words = "--outcome label --positive fraud --long case who p -o l.pool".split()
+    assert truepool("fit", "long.csv", *words)[0] == 0
+    stdin(Path("long.csv").read_bytes())
+    code, _, err = truepool("score", "l.pool", "-")
+    assert code == 2
+    assert "a long table is read whole, from a file; got standard input" in err
+    assert "missing" not in err
+    stdin(Path("new.csv").read_bytes())  # wide ones may come from there
+    assert truepool("score", "l.pool", "-")[0] == 0
+
+
+def test_no_column_of_another_role_is_suggested_for_a_missing_agent(folder, truepool):
+    """Only a name that the table of the fit did not have can be the agent's."""
+    names = ["score_a", "score_b", "score_c", "score_d"]
+    train = pd.read_csv("train.csv").rename(
+        columns=dict(zip(AGENTS, names, strict=True))
+    )
+    train = train.rename(columns={"label": "score_y"})
+    train.to_csv("train.csv", index=False)
+    words = "--outcome score_y --positive fraud --ignore score_d -o s.pool".split()
+    assert truepool("fit", "train.csv", *words)[0] == 0
+    train.drop(columns="score_a").to_csv("lack.csv", index=False)
+    err = truepool("score", "s.pool", "lack.csv")[2]
+    assert "missing: 'score_a'; columns: score_b" in err
+    train.rename(columns={"score_a": "score_a1"}).to_csv("lack.csv", index=False)
+    err = truepool("score", "s.pool", "lack.csv")[2]
+    assert "missing: 'score_a' (did you mean 'score_a1'?)" in err
+
+
 def test_an_agent_absent_from_a_long_table_has_no_report(fitted, truepool, stdin):
     new = pd.read_csv("new.csv").head(3).fillna(0.5)
     long = new.melt("id", ["ada", "cy"], "agent", "p")

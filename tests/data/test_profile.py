@@ -381,3 +381,9 @@ def test_options_of_a_table_are_printed_as_a_shell_takes_them():
     assert " ".join(written.options()) == (
         "--outcome label --ignore 'a b' --ignore c --missing n/d --missing 'no answer'"
     )
+
+
+def test_a_tab_is_printed_by_its_name():
+    written = TableFormat(sep="tab")
+    assert written.options() == ["--sep tab"]
+    assert TableFormat(sep=written.options()[0].split()[1]) == written

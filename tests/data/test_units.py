@@ -89,3 +89,17 @@ def test_a_long_table_of_fractions_is_no_table_of_percentages():
     signed = table.assign(p=table.p.map("{}%".format))
     shares = read_panel(signed, percent=True, long=long).reports
     assert shares.max() == pytest.approx(0.009)
+
+
+@pytest.mark.parametrize("repeats", [1, 3], ids=["id", "question"])
+def test_a_column_of_many_texts_is_no_agent_with_a_mark_for_no_report(repeats):
+    names = [f"TX{t // repeats}" for t in range(60)]
+    columns = {"Vorgang": names, "a": OTHERS[:, 0], "b": OTHERS[:, 1], "y": OUTCOMES}
+    with pytest.raises(ReportError) as refusal:
+        read_panel(pd.DataFrame(columns))
+    said = str(refusal.value)
+    assert f"It has {60 // repeats} different texts, so it is no agent" in said
+    assert "--ignore Vorgang" in said
+    assert "--id Vorgang" in said
+    assert "--long" in said
+    assert "--missing" not in said

@@ -129,7 +129,7 @@ def score(
             place,
             file,
             written,
-            usual_id,
+            fitted_on,
             where,
             doubt,
         )
@@ -138,7 +138,13 @@ def score(
             print_line(_sentence(tally, pool, place, done))
         return
     table = partial(
-        read_batches, source, pool.agents_, pool.labels_, written, usual_id=usual_id
+        read_batches,
+        source,
+        pool.agents_,
+        pool.labels_,
+        written,
+        usual_id=usual_id,
+        apart=fitted_on.apart,
     )
     if limit is not None:
         dated = limit.period is not None
@@ -195,7 +201,7 @@ def _score_parts(
     folder: Path,
     file: Path,
     written: "TableFormat",
-    usual_id: str,
+    fitted_on: "TableFormat",
     engine: "Engine",
     doubt: "UnitDoubt | None",
 ) -> "tuple[Tally, int]":
@@ -213,7 +219,13 @@ def _score_parts(
             "file such as scored.parquet (--output)."
         )
     pool, dataset = scorer.pool, open_dataset(new)
-    wanted = ColumnSelection(pool.agents_, pool.labels_, written, usual_id=usual_id)
+    wanted = ColumnSelection(
+        pool.agents_,
+        pool.labels_,
+        written,
+        usual_id=fitted_on.id or "id",
+        apart=fitted_on.apart,
+    )
     how = PartScorer(scorer, wanted, doubt)
     what = f"writing {len(dataset.parts):,} parts to {folder}"
     with (
@@ -249,7 +261,7 @@ def _format_of_new(
     from truepool.data.tables import TableFormat, read_column_names
     from truepool.data.tables.batches import is_json_lines
     from truepool.data.tables.dataset import open_dataset
-    from truepool.data.tables.files import is_dataset
+    from truepool.data.tables.files import is_dataset, parse_header
     from truepool.data.tables.table_format import TIME_WEIGHTED
 
     before = vars(fitted_on.of_new_cases(()))
@@ -271,6 +283,9 @@ def _format_of_new(
             names = open_dataset(source).columns
         elif isinstance(source, Path) and not is_json_lines(source):
             names = read_column_names(source, sep=known["sep"])
+        elif not isinstance(source, Path) and not is_json_lines(source):
+            header = source.peek(1).partition(b"\n")[0]  # type: ignore[attr-defined]
+            names = parse_header(header, known["sep"])[0] if header.strip() else []
         if not set(fitted_on.long) <= set(names):
             known |= {name: vars(TableFormat())[name] for name in LONG}
     return TableFormat(**known)

@@ -52,16 +52,20 @@ def read_batches(
     *,
     dated: bool = False,
     usual_id: str = "id",
+    apart: Sequence[str] = (),
 ) -> Iterator[Batch]:
     """Read reports of known agents, with times if ``dated``, and ``written.columns``.
 
     The column ``usual_id``, if there is one, names the cases where the format does not.
+    Columns ``apart`` are known not to be agents under another name.
     ``source`` is a CSV, TSV, Excel, Parquet or JSON-lines file, a data set of Parquet
     files, or a stream of CSV or JSON lines. A long table and a sheet of Excel are read
     whole, the others batch by batch.
     """
     time = (written.time or "time") if dated else None
-    wanted = ColumnSelection(tuple(agents), labels, written, time, usual_id)
+    wanted = ColumnSelection(
+        tuple(agents), labels, written, time, usual_id, tuple(apart)
+    )
     start = 0
     for batch in _batches(source, wanted):
         if len(batch):

@@ -82,6 +82,8 @@ class ColumnSelection:
     written: TableFormat
     time: str | None = None
     usual_id: str = "id"
+    apart: tuple[str, ...] = ()
+    """Columns that the table of the fit had, and that were no agents there."""
 
     @property
     def id(self) -> str:
@@ -146,7 +148,8 @@ class ColumnSelection:
         reports = self.reports(names)
         missing = [name for name in reports if name not in names]
         if missing:
-            hint = suggestion(missing[0], [n for n in names if n not in reports])
+            known = {*reports, *self.apart, self.id, self.time, *self.written.columns}
+            hint = suggestion(missing[0], [n for n in names if n not in known])
             raise AgentError(
                 "the table must have the agents that the pool learned from, by name; "
                 f"missing: {', '.join(map(repr, missing))}{hint}; "

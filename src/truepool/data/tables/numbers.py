@@ -28,6 +28,9 @@ THOUSANDS = r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+"
 LIKELIER = 3.0
 """Log-likelihood by which fractions must explain outcomes better than percentages."""
 
+MOST_MARKS = 10
+"""A column with more different texts than this is no agent with marks for no report."""
+
 EDGE = 1e-6
 """Least probability of an outcome: no single report may rule anything out."""
 
@@ -259,7 +262,7 @@ def _parse(column: nw.Series[Any], written: TableFormat, first_row: int) -> Floa
         row, cell = _first_other(text, written)
         raise ReportError(
             f"a report must be a number in [0, 1]; column {column.name!r} has {cell!r} "
-            f"in {row_name(first_row + row)}. {_cure(column.name, cell, written)}"
+            f"in {row_name(first_row + row)}. {_cure(column.name, cell, text, written)}"
         ) from None
 
 
@@ -329,8 +332,20 @@ def _has_decimal_commas(text: Any) -> bool:
     return bool(commas and pc.all(plain).as_py())
 
 
-def _cure(name: str, cell: str, written: TableFormat) -> str:
-    if not is_number(cell.rstrip("%").replace(",", ".")):
+def _is_word(cell: str) -> bool:
+    return not is_number(cell.rstrip("%").replace(",", "."))
+
+
+def _cure(name: str, cell: str, text: Any, written: TableFormat) -> str:
+    if _is_word(cell):
+        words = {other for other in text.drop_null().to_pylist() if _is_word(other)}
+        if len(words) > MOST_MARKS:
+            option = shlex.quote(name)
+            return (
+                f"It has {len(words):,} different texts, so it is no agent: leave it "
+                f"out (--ignore {option}) or, if it names the cases, pass --id "
+                f"{option}. A table with one row per report is read with --long."
+            )
         word = shlex.quote(cell)
         return (
             f"If it means no report, pass --missing {word}; an empty cell, NA, NaN or "

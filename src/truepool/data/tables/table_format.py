@@ -231,14 +231,23 @@ class TableFormat:
                 found.append(" ".join([flag, *words]))
         return found
 
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """Columns that have a name here and are no agents."""
+        single = self.outcome, self.id, self.time, *self._for_learning
+        return (*(name for name in single if name), *self.ignore, *self.columns)
+
+    @property
+    def _for_learning(self) -> tuple[str | None, ...]:
+        return self.weight, self.group, self.propensity
+
     def of_new_cases(self, names: Sequence[str]) -> "TableFormat":
         """Return how a table of new cases with these columns is read.
 
         What only learning needs (weight, group, propensity) and what is ignored may be
         there or not.
         """
-        single = (self.weight, self.group, self.propensity)
-        unused = (*self.ignore, *(name for name in single if name))
+        unused = (*self.ignore, *(name for name in self._for_learning if name))
         there = ignored_columns(names, unused)
         ignore = tuple(name for name in there if name not in self.columns)
         updates = LAST if self.updates == TIME_WEIGHTED else self.updates
@@ -277,6 +286,8 @@ def _words(name: str, value: Any) -> list[str]:
         return []
     if name == "agents":
         return [shlex.quote(",".join(value))]
+    if value == "\t":  # a shell, and whoever copies it, loses the character
+        return ["tab"]
     given = value if isinstance(value, tuple) else (value,)
     return [shlex.quote(str(part)) for part in given]
 
