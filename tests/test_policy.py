@@ -355,7 +355,7 @@ POLICY = {
         ),
         "MARGIN": 0.03,
     },
-    "render.tables.evidence": {"PAIRS": 8},
+    "render.tables.evidence": {"MOST_AGENTS": 20, "PAIRS": 8},
     "render.figures.time_series": {
         "SMOOTH": 5,
         "NAMED_ALARMS": 6,

@@ -17,6 +17,7 @@ from faults import (
     sound,
     timed,
 )
+from numpy.testing import assert_allclose
 from panels import random_panel
 from rich.console import Console
 from scipy.stats import ttest_1samp
@@ -364,3 +365,33 @@ def test_the_pool_in_use_may_be_auto():
         False,
         None,
     )
+
+
+def rare(cases=900):
+    """Events in 4 % of the cases, which weak agents hardly tell from the others."""
+    rng = np.random.default_rng(0)
+    log_odds = rng.normal(-3.4, 0.6, cases)
+    outcomes = (rng.random(cases) < 1 / (1 + np.exp(-log_odds))).astype(int)
+    said = log_odds[:, None] + rng.normal(0, 0.5, (cases, 3))
+    return Panel(1 / (1 + np.exp(-said)), outcomes)
+
+
+def test_a_pool_that_does_no_better_than_one_decision_for_all_is_told_so():
+    panel = rare()
+    result = audit(panel, resamples=50)
+    plan = result.recommendation
+    assert plan.constant == "0"
+    assert_allclose(plan.constant_cost, panel.outcomes.mean())
+    decided = panel.reports.mean(axis=1) > 0.5
+    saved = panel.outcomes.mean() - (decided != panel.outcomes).mean()
+    assert_allclose(plan.constant_saving.value, saved, atol=1e-12)
+    assert "Deciding 0 in every case would cost" in result.advice
+    assert "mean does not cost significantly less" in result.advice
+
+
+def test_a_pool_that_is_worth_having_is_not_held_against_one_decision_for_all():
+    result = audit(sound(cases=400), costs=COSTS, resamples=50)
+    assert result.recommendation.constant_saving.low > 0
+    assert "in every case" not in result.advice
+    within = audit(sound(cases=400), costs=COSTS, resamples=50, capacity="20%")
+    assert within.recommendation.constant is None

@@ -1,5 +1,7 @@
 """What to do: one value from which verdict and advice are both worded."""
 
+from typing import Any
+
 import numpy as np
 
 from truepool.audits.evidence import Evidence
@@ -69,7 +71,22 @@ def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendati
         regime=because,
         usual=usual,
         usual_cost=table[usual].loss.value,
+        **_constant(evidence),
     )
+
+
+def _constant(evidence: Evidence) -> dict[str, Any]:
+    """Compare the pool in use with the best decision that is always the same."""
+    if evidence.capacity is not None:
+        return {}
+    y, K = evidence.outcomes, evidence.panel.classes
+    costs = evidence.tested_loss.costs.cost_per_decision(y, K)
+    best = int(np.argmin([evidence.mean(costs[:, k]) for k in range(K)]))
+    return {
+        "constant": str(evidence.panel.labels.names[best]),
+        "constant_cost": evidence.mean(costs[:, best]),
+        "constant_saving": evidence.saving(costs[:, best] - evidence.cost),
+    }
 
 
 def _trust(findings: tuple[Finding, ...], *, blind: bool) -> Trust:

@@ -300,6 +300,11 @@ class Recommendation:
     usual: str = ""
     """The pool that the paper's table of regimes names here, and its cost per case."""
     usual_cost: float | None = None
+    constant: str | None = None
+    """The decision that costs least if it is always made; None within a capacity."""
+    constant_cost: float | None = None
+    constant_saving: Estimate | None = None
+    """What the pool in use saves against always making that decision."""
 
     @property
     def errors(self) -> tuple[Fix, ...]:

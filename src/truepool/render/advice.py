@@ -142,7 +142,7 @@ def _pool(audit: Audit) -> str:
             "pools."
         )
     if plan.saving is None:
-        return f"{_keep(audit, plan.cost)}{_auto(audit)}"
+        return f"{_keep(audit, plan.cost)}{_constant(audit)}{_auto(audit)}"
     sick = any(fix.who for fix in first_fixes(plan))
     opening = "Until then, use" if sick else "Use"
     again = " Fit it again after the fix, and compare the pools again." if sick else ""
@@ -157,7 +157,7 @@ def _pool(audit: Audit) -> str:
         f"{_cost(audit, plan.cost_in_use)} "
         f"({_validation(audit)}{as_is}). That saves {saved} per "
         f"case, {_per_thousand(audit, plan.saving, plan.p_value)}; {plan.why}."
-        f"{_lowest(audit)}{alone}{_auto(audit)}{again}"
+        f"{_lowest(audit)}{alone}{_constant(audit)}{_auto(audit)}{again}"
     )
 
 
@@ -217,6 +217,22 @@ def _keep(audit: Audit, cost: float) -> str:
         return f"{others[:1].upper()}{others[1:]} {basis}."
     then = "Then keep" if plan.errors else "Keep"
     return f"{then} {plan.in_use}: at {_cost(audit, cost)} per case {basis}, {others}."
+
+
+def _constant(audit: Audit) -> str:
+    """Say where the pool in use does no better than deciding the same every time."""
+    plan = audit.recommendation
+    saving, cost = plan.constant_saving, plan.constant_cost
+    if saving is None or cost is None or saving.low > 0:
+        return ""
+    than = f"{plan.in_use} does not cost significantly less"
+    if saving.high < 0:
+        than = f"{plan.in_use} costs more than that"
+    shown = savings_per_thousand(saving, audit.level, unit(audit))
+    return (
+        f" Deciding {plan.constant} in every case would cost {_cost(audit, cost)} per "
+        f"case: {than} ({shown}). Check whether these costs are yours."
+    )
 
 
 def _auto(audit: Audit) -> str:
