@@ -85,8 +85,9 @@ def test_a_dead_feed_is_marked_beside_its_weight():
     reports[300:, 2] = 0.01
     result = audit(timed(Panel(reports, dead.outcomes)), **QUICK)
     names = [row[0] for row in grids(result)[1].rows]
-    assert names[1:3] == ["agent1", "agent2 (broken feed)"]
+    assert names[1:3] == ["agent1", "agent2†"]
     assert "leave-one-out credit in Brier loss (vcg), not in costs" in markdown(result)
+    assert "†: its feed is broken." in markdown(result)
 
 
 @pytest.mark.parametrize("width", [72, 80, 120])

@@ -104,7 +104,7 @@ def agents(audit: Audit, most: int | None = None) -> Grid:
     paid_in = unit if payment_of(audit.pool) == IN_COSTS else ""
     rows = tuple(
         (
-            f"{one.agent} (broken feed)" if one.agent in feeds else one.agent,
+            f"{one.agent}†" if one.agent in feeds else one.agent,
             number(one.cost),
             *([number(one.pool_cost)] if sparse else []),
             format_estimate(one.weight),
@@ -138,6 +138,8 @@ def agents(audit: Audit, most: int | None = None) -> Grid:
             " Gain by misreporting: the most it could gain by reporting something "
             "other than its belief."
         )
+    if feeds:
+        note += " †: its feed is broken."
     essential = 3 if sparse else 2
     title = "What each agent is worth"
     return Grid(title, tuple(headers), rows, (note, *more), essential=essential)
