@@ -76,8 +76,11 @@ def test_intervals_and_tests_are_those_of_as_many_cases(audits):
         for name in ("mean_report", "frequency", "cases", "low", "high"):
             bins = [vars(c.reliability)[name] for c in (before, after)]
             assert_allclose(bins[1], bins[0], atol=1e-9)
+    # Of the tested cases, of which there may be one more or less over time.
+    tested = one.recommendation.tested
+    apart = abs(parts.recommendation.tested - tested) / tested
     for before, after in zip(one.agent_summaries, parts.agent_summaries, strict=True):
-        assert_allclose(after.brier, before.brier)
+        assert_allclose(after.brier, before.brier, atol=apart)
 
 
 def bounds(found):
