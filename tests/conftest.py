@@ -41,6 +41,12 @@ def quick_auto(request, monkeypatch):
         monkeypatch.setattr(auto, "TWO_CLASSES", ())
 
 
+@pytest.fixture(autouse=True)
+def no_screen(monkeypatch):
+    """Tables as wide as in a pipe, whatever a library has set."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def empty_figures(monkeypatch):
     """Pages with figures that have labels and nothing in them.

@@ -108,4 +108,4 @@ def test_folds_that_cannot_be_made_withhold_the_comparison(monkeypatch):
     result = audit(sound(cases=100), **QUICK)
     assert "one class only" in dict(result.withheld)["comparison"]
     assert result.comparison is None
-    assert result.advice.startswith("Too few cases")
+    assert result.advice.startswith("Collect more cases with a known outcome")

@@ -11,8 +11,8 @@ import pytest
 import truepool
 
 SOURCE = str(Path(truepool.__file__).parent)
-MOST_MODULES = 48
-MOST_CHANGES = 236
+MOST_MODULES = 49
+MOST_CHANGES = 241
 """Modules that the table passes and changes between them; docs/decisions/0030."""
 
 

@@ -26,7 +26,9 @@ from truepool.render.verdict import changes, sentence
 UNIT = "EUR"
 SCALES = (1, 7)
 NUMBER = re.compile(r"[-+]?(?:\d[\d,]*)?\.?\d+")
-INTERVAL = re.compile(r"EUR per 1,000 cases \(95 % interval [-\d,. to]*$")
+INTERVAL = re.compile(
+    r"(EUR per 1,000 cases \(|per 1,000 cases: [-\d,.]+ EUR, )95 % interval [-\d,. to]*$"
+)
 CODES = {
     "drifted", "threshold", "capacity", "fragile", "misreport-gain", "better-pool",
 }  # fmt: skip

@@ -1,7 +1,6 @@
 """``truepool score``: apply a saved pool to new cases."""
 
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,6 +10,7 @@ import typer
 
 from truepool.cli import options
 from truepool.cli.options import option
+from truepool.cli.score_notes import doubts, repeats, summary
 
 if TYPE_CHECKING:
     from truepool.core.engine import Engine
@@ -133,9 +133,9 @@ def score(
             where,
             doubt,
         )
-        options.NOTES += [*_repeats(tally, " of each part"), *_doubts(tally, pool)]
+        options.NOTES += [*repeats(tally, " of each part"), *doubts(tally, pool)]
         if not quiet:
-            print_line(_sentence(tally, pool, place, done))
+            print_line(summary(tally, pool, place, done))
         return
     table = partial(
         read_batches,
@@ -166,8 +166,8 @@ def score(
             seen.add(batch.ids)
             progress(len(batch))
     tally.repeated, tally.not_compared = seen.count(), seen.left_out
-    options.NOTES += [*_repeats(tally), *_doubts(tally, pool)]
-    sentence = _sentence(tally, pool, place)
+    options.NOTES += [*repeats(tally), *doubts(tally, pool)]
+    sentence = summary(tally, pool, place)
     if limit is not None:
         sentence += f" Decided {tally.positive:,} positive, within {limit}."
     if not quiet:
@@ -235,21 +235,6 @@ def _score_parts(
         return score_parts(how, dataset, folder, made_by(file, how), progress, engine)
 
 
-def _sentence(tally: "Tally", pool: "Pool", place: Path, done: int = 0) -> str:
-    from truepool.cli.outputs import STDOUT
-    from truepool.core.formatting import pluralize
-
-    sentence = f"Scored {pluralize(tally.cases, 'case')} with {pool.name}."
-    if place != STDOUT:
-        sentence += f" Wrote {place}."
-    if done:
-        were = "was" if done == 1 else "were"
-        sentence += f" {pluralize(done, 'part')} {were} done before: skipped."
-    if tally.empty:
-        sentence += f" {pluralize(tally.empty, 'case')} without any report: left empty."
-    return sentence
-
-
 def _format_of_new(
     source: Path | BinaryIO, given: dict[str, Any], fitted_on: "TableFormat"
 ) -> "TableFormat":
@@ -300,49 +285,6 @@ def _unit_doubt(
     if not written.percent or (said and fitted_on.percent):
         return None
     return STATED if said else REMEMBERED
-
-
-def _repeats(tally: "Tally", of: str = "") -> Iterator[str]:
-    """Say that ids occur more than once, and among which cases that was looked at."""
-    from truepool.data.tables.repeated_ids import MOST_IDS
-    from truepool.data.tables.summary import describe_repeats
-
-    if tally.repeated:
-        which = f" first {MOST_IDS:,}" if tally.not_compared else ""
-        among = f" Ids were compared among the{which} cases{of}." if of or which else ""
-        yield f"warning: {describe_repeats(tally.repeated)}{among}"
-
-
-def _doubts(tally: "Tally", pool: "Pool") -> Iterator[str]:
-    """Say what was guessed, which agents are dead or new, which keys misspelt."""
-    from truepool.core.errors import suggestion
-    from truepool.core.formatting import pluralize
-    from truepool.data.labels import format_labels
-    from truepool.data.tables.summary import GUESSED_ENCODING
-
-    if tally.encoding is not None:
-        yield GUESSED_ENCODING
-    if tally.silent:
-        yield f"warning: no case has a report of {format_labels(tally.silent)}."
-    for agent, report, count in tally.stuck(pool):
-        value = ", ".join(f"{p:.4g}" for p in report)
-        yield (
-            f"warning: {agent} reported {value} in all {count:,} cases while other "
-            "agents' reports vary: its feed may be dead. Leave its column empty until "
-            "it is fixed."
-        )
-    if tally.unknown:
-        are = "is not an agent" if len(tally.unknown) == 1 else "are not agents"
-        yield f"{format_labels(tally.unknown)} {are} of the pool: left out."
-    lacking = sorted(agent for agent, count in tally.missing.items() if count)
-    for key, count in tally.others.items():
-        meant = suggestion(key, lacking)
-        if meant:
-            have = "has" if count == 1 else "have"
-            yield (
-                f"warning: {pluralize(count, 'line')} {have} {key!r}, which is not an "
-                f"agent of the pool{meant}."
-            )
 
 
 def _columns(pool: "Pool", limit: "Capacity | None") -> tuple[str, ...]:

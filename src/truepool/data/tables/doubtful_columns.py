@@ -126,7 +126,8 @@ def _is_unrelated(
 def _auc_reach(values: FloatArray, outcomes: FloatArray) -> float:
     """How far chance alone may take the AUC of values (T,) from 1/2."""
     known = outcomes[~(np.isnan(values) | np.isnan(outcomes))]
-    return REACH / float(np.sqrt(max(12 * len(known) * known.var(), 1.0)))
+    spread = known.var() if len(known) else 0.0
+    return REACH / float(np.sqrt(max(12 * len(known) * spread, 1.0)))
 
 
 def _mean(columns: Sequence[FloatArray]) -> FloatArray:

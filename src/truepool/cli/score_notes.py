@@ -1,0 +1,68 @@
+"""What ``truepool score`` says about the cases that it has scored."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from truepool.pools import Pool
+    from truepool.pools.scorer import Tally
+
+
+def summary(tally: "Tally", pool: "Pool", place: Path, done: int = 0) -> str:
+    """Say how many cases were scored, and what was written."""
+    from truepool.cli.outputs import STDOUT
+    from truepool.core.formatting import pluralize
+
+    sentence = f"Scored {pluralize(tally.cases, 'case')} with {pool.name}."
+    if place != STDOUT:
+        sentence += f" Wrote {place}."
+    if done:
+        were = "was" if done == 1 else "were"
+        sentence += f" {pluralize(done, 'part')} {were} done before: skipped."
+    if tally.empty:
+        sentence += f" {pluralize(tally.empty, 'case')} without any report: left empty."
+    return sentence
+
+
+def repeats(tally: "Tally", of: str = "") -> Iterator[str]:
+    """Say that ids occur more than once, and among which cases that was looked at."""
+    from truepool.data.tables.repeated_ids import MOST_IDS
+    from truepool.data.tables.summary import describe_repeats
+
+    if tally.repeated:
+        which = f" first {MOST_IDS:,}" if tally.not_compared else ""
+        among = f" Ids were compared among the{which} cases{of}." if of or which else ""
+        yield f"warning: {describe_repeats(tally.repeated)}{among}"
+
+
+def doubts(tally: "Tally", pool: "Pool") -> Iterator[str]:
+    """Say what was guessed, which agents are dead or new, which keys misspelt."""
+    from truepool.core.errors import suggestion
+    from truepool.core.formatting import pluralize
+    from truepool.data.labels import format_labels
+    from truepool.data.tables.summary import GUESSED_ENCODING
+
+    if tally.encoding is not None:
+        yield GUESSED_ENCODING
+    if tally.silent:
+        yield f"warning: no case has a report of {format_labels(tally.silent)}."
+    for agent, report, count in tally.stuck(pool):
+        value = ", ".join(f"{p:.4g}" for p in report)
+        yield (
+            f"warning: {agent} reported {value} in all {count:,} cases while other "
+            "agents' reports vary: its feed may be dead. Leave its column empty until "
+            "it is fixed."
+        )
+    if tally.unknown:
+        are = "is not an agent" if len(tally.unknown) == 1 else "are not agents"
+        yield f"{format_labels(tally.unknown)} {are} of the pool: left out."
+    lacking = sorted(agent for agent, count in tally.missing.items() if count)
+    for key, count in tally.others.items():
+        meant = suggestion(key, lacking)
+        if meant:
+            have = "has" if count == 1 else "have"
+            yield (
+                f"warning: {pluralize(count, 'line')} {have} {key!r}, which is not an "
+                f"agent of the pool{meant}."
+            )
