@@ -194,7 +194,9 @@ FROM_EXPORT = (
 def test_an_export_is_audited_at_the_costs_of_its_pool(truepool, export):
     code, out, err = truepool("audit", export, "--json")
     assert (code, FROM_EXPORT in err) == (0, True)
-    assert "Audited is the pool mean on these reports, not the rule" in err
+    assert (
+        "This audits the pool mean on these reports, not the coordinator's rule" in err
+    )
     found = json.loads(out)
     costs = found["costs"]
     assert (costs["fn"], costs["fp"], costs["currency"]) == (10, 1, "EUR")

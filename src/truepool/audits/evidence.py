@@ -195,7 +195,9 @@ class Evidence:
     def everyone(self) -> Competition:
         """The tested cases, and those without an outcome that the same folds pool."""
         pairs = self.validation.tested_pairs
-        return Competition.of_all(self.panel, pairs, self.capacity, self.costs)
+        return Competition.of(
+            self.panel, pairs, self.capacity, self.costs, with_pending=True
+        )
 
     @property
     def pooled_competitors(self) -> FloatArray:

@@ -37,8 +37,8 @@ def apply(given: dict[str, Any], context: typer.Context) -> list[str]:
     notes = [f"From the export: {' '.join(words)}."]
     if context.info_name == "audit" and not _is_given(context, "pool"):
         notes.append(
-            f"Audited is the pool {given['pool']} on these reports, not the rule of "
-            "the coordinator; --pool names another."
+            f"This audits the pool {given['pool']} on these reports, not the "
+            "coordinator's rule; --pool names another."
         )
     return notes
 

@@ -21,7 +21,7 @@ class Competition:
     """Cases that compete for a capacity, and the folds that pool them.
 
     Without a capacity, or without cases that have no outcome, these are the tested
-    cases, unless `of_all` asks for the others too. Otherwise ``panel`` goes on with the
+    cases, unless the others are asked for too. Otherwise ``panel`` goes on with the
     cases without an outcome, and each of them is pooled in one of the ``pairs``: with
     times by a fold that learned from earlier cases only, else by each fold in turn.
     Nothing learns from them.
@@ -40,23 +40,16 @@ class Competition:
         pairs: list[tuple[IntArray, IntArray]],
         capacity: Capacity | None,
         costs: Costs,
+        *,
+        with_pending: bool = False,
     ) -> "Competition":
-        """Return the competition for a capacity when these folds are tested."""
-        if capacity is None:
-            return cls(panel, pairs, None, len(panel))
-        return cls.of_all(panel, pairs, capacity, costs)
+        """Return the competition for a capacity when these folds are tested.
 
-    @classmethod
-    def of_all(
-        cls,
-        panel: Panel,
-        pairs: list[tuple[IntArray, IntArray]],
-        capacity: Capacity | None,
-        costs: Costs,
-    ) -> "Competition":
-        """Return the same with cases without an outcome even if nothing limits them."""
+        Cases without an outcome matter where something is limited; ``with_pending``
+        they are decided in any case.
+        """
         T = len(panel)
-        if panel.pending is None:
+        if panel.pending is None or (capacity is None and not with_pending):
             return cls(panel, pairs, capacity, T)
         _check_costs(panel.pending, costs)
         every = panel.include_pending(costs.columns)

@@ -46,10 +46,8 @@ class RepeatedIds:
             ids = pa.chunked_array([_as_text(part.to_pylist()) for part in self._parts])
             distinct = pc.count_distinct(ids).as_py()
         empty = ids.null_count
-        if ids.type in (
-            pa.string(),
-            pa.large_string(),
-        ):  # of CSV, a cell without an id is empty text
+        # A cell of CSV without an id is empty text.
+        if ids.type in (pa.string(), pa.large_string()):
             blank = pc.sum(pc.equal(ids, "")).as_py() or 0
             empty, distinct = empty + blank, distinct - bool(blank)
         return int(len(ids) - empty - distinct)
