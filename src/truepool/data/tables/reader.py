@@ -46,8 +46,6 @@ from truepool.data.tables.doubtful_columns import doubtful_columns
 from truepool.data.tables.files import read_file, read_names
 from truepool.data.tables.long import column_by_case, pivot, values_by_case
 from truepool.data.tables.numbers import (
-    check_percentages,
-    check_rows,
     is_empty,
     is_signed,
     parse_column,
@@ -58,6 +56,7 @@ from truepool.data.tables.origin import Origin
 from truepool.data.tables.summary import TableSummary
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.times import parse_times
+from truepool.data.tables.units import check_percentages, check_rows
 
 SETTINGS = (*signature(TableFormat).parameters,)
 """What may be said about how a table is written."""
