@@ -151,7 +151,7 @@ def in_words_of_a_jury(sentence: str) -> str:
     for word, own in WORDS.items():
         # Not inside quotes, options and names that follow one.
         own_word = rf"(?<!--ignore )(?<![-'\w]){word}(?P<s>s?)(?![-'\w])"
-        found = re.finditer(rf"{QUOTED}|{own_word}", sentence)
+        found = re.finditer(rf"{QUOTED}|--percent=\S+|{own_word}", sentence)
         for match in reversed([one for one in found if one["s"] is not None]):
             start, end = match.span()
             sentence = f"{sentence[:start]}{own}{match['s']}{sentence[end:]}"
@@ -179,6 +179,11 @@ def _split_runs(
         groups = [group for group in groups if _is_named(group[0], written.agents)]
         more = [run for group in groups for run in group[1:]]
         written = replace(written, agents=(*written.agents, *more))
+    if not isinstance(written.percent, bool):
+        runs = [
+            run for group in groups if written.in_percent(group[0]) for run in group
+        ]
+        written = replace(written, percent=(*written.percent, *runs))
     return frame.with_columns(_series(frame, judge, names)), written, groups
 
 
