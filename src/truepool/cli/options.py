@@ -84,7 +84,13 @@ SPELLINGS = {
         "A word that means no report, such as n/d. Repeatable. An empty cell, NA, NaN "
         "and null mean that already.",
     ),
-    "--percent": Spelling("", "Reports are percentages: 0 to 100, or 6.1%.", type=bool),
+    "--percent": Spelling(
+        "[=NAMES]",
+        "Reports are percentages, 0 to 100 or 6.1%: all of them. --percent=NAMES: only "
+        "those of these agents (names or patterns, separated by commas, as in a,b), "
+        "the others are fractions; the equals sign is required. --no-percent: none, "
+        "whatever a config file or a saved pool says.",
+    ),
     "--long": Spelling(
         "CASE AGENT REPORT",
         "The table has one row per report; these three columns hold the case, the "
@@ -312,7 +318,7 @@ def _parse_table(
     sep: Annotated[str | None, option("--sep")] = None,
     decimal: Annotated[str, option("--decimal")] = ".",
     missing: Annotated[list[str] | None, option("--missing")] = None,
-    percent: Annotated[bool, option("--percent")] = False,
+    percent: Annotated[str, option("--percent", show_default=False)] = "",
     long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
     decision_time: Annotated[str | None, option("--decision-time")] = None,
     updates: Annotated[str, option("--updates")] = "last",
@@ -439,10 +445,7 @@ def _collect_new_table(
     sep: Annotated[str | None, option("--sep")] = None,
     decimal: Annotated[str | None, option("--decimal")] = None,
     missing: Annotated[list[str] | None, option("--missing")] = None,
-    percent: Annotated[
-        bool | None,
-        typer.Option("--percent/--no-percent", help=SPELLINGS["--percent"].help),
-    ] = None,
+    percent: Annotated[str | None, option("--percent")] = None,
     long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
     decision_time: Annotated[str | None, option("--decision-time")] = None,
     updates: Annotated[str | None, option("--updates")] = None,

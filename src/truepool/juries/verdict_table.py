@@ -41,8 +41,8 @@ LONG_NAMES = (
 """What evaluation tools call the columns of a long table."""
 SWAPPED = r"(.+) swapped \((.+)\)"
 """How truepool agent llm names the column of a pair in the other order."""
-QUOTED = r"(?<!\w)'[^']*'(?!\w)"
-"""A name in quotes."""
+QUOTED = r"(?<!\w)'[^']*'(?!\w)|--percent=\S+"
+"""A name in quotes, or the names of an option."""
 WORDS = {
     "an agent": "a judge",
     "a case": "an item",
@@ -151,7 +151,7 @@ def in_words_of_a_jury(sentence: str) -> str:
     for word, own in WORDS.items():
         # Not inside quotes, options and names that follow one.
         own_word = rf"(?<!--ignore )(?<![-'\w]){word}(?P<s>s?)(?![-'\w])"
-        found = re.finditer(rf"{QUOTED}|--percent=\S+|{own_word}", sentence)
+        found = re.finditer(rf"{QUOTED}|{own_word}", sentence)
         for match in reversed([one for one in found if one["s"] is not None]):
             start, end = match.span()
             sentence = f"{sentence[:start]}{own}{match['s']}{sentence[end:]}"

@@ -202,7 +202,7 @@ def _panel(
             f"{', '.join(frame.columns)}. Say which one holds the outcome (--outcome)."
         )
     check_percent_names(frame, written)
-    reports, outcomes, empty = _table(frame, written)
+    reports, outcomes, empty = _table(frame, written, whole=True)
     if empty.all():
         raise OutcomeError(
             f"some cases must have an outcome; column {written.outcome!r} is empty in "
@@ -321,7 +321,7 @@ def load_verdicts(
     if is_empty(frame[name]).all() if there else name == TableFormat().outcome:
         check_percent_names(frame, written)
         with named_rows(origin.naming):
-            agents = _table(frame, written)[0].agents
+            agents = _table(frame, written, whole=True)[0].agents
             reports = load_reports(frame, agents, written)
         return reports, replace(reports.summary, origin=origin)
     if there and (~is_empty(frame[name])).sum() == 1:
@@ -488,9 +488,14 @@ def _column_names(source: Any) -> Sequence[Any]:
 
 
 def _table(
-    frame: nw.DataFrame[Any], written: TableFormat
+    frame: nw.DataFrame[Any], written: TableFormat, *, whole: bool = False
 ) -> tuple[ReportTable, Array, BoolArray]:
-    """Reports of a wide or long table, its outcomes, and which cases have none."""
+    """Reports of a wide or long table, its outcomes, and which cases have none.
+
+    Percentages of a ``whole`` table, or of one with outcomes, must not be small as
+    fractions are; those of some new cases may.
+    """
+    units = bool(written.percent) and (whole or written.outcome in frame.columns)
     for role, name, options in _named_columns(written, frame.columns):
         if name is not None and name not in frame.columns:
             raise SourceError(
@@ -503,8 +508,8 @@ def _table(
     time = _usual(written.time, "time", frame.columns)
     with cases_of_rows(np.arange(len(frame))):
         if written.long is not None:
-            return _long_table(frame, written, written.long, time)
-        reports = _wide_table(frame, written, time)
+            return _long_table(frame, written, written.long, time, units=units)
+        reports = _wide_table(frame, written, time, units=units)
     if written.outcome not in frame.columns:
         nothing = np.full(len(frame), None, dtype=object)
         return reports, nothing, np.ones(len(frame), dtype=bool)
@@ -537,6 +542,8 @@ def _long_table(
     written: TableFormat,
     columns: tuple[str, str, str],
     time: str | None,
+    *,
+    units: bool,
 ) -> tuple[ReportTable, Array, BoolArray]:
     long = pivot(frame, written, columns, time)
     for name in written.ignore:
@@ -548,7 +555,7 @@ def _long_table(
             )
     there = [name for name in long.agents if name not in written.ignore]
     chosen = choose_agents(there, written.agents)
-    if written.percent and written.outcome in frame.columns:
+    if units:
         _check_long_percentages(long, written, columns[2])
     summary = TableSummary(replaced=long.replaced, late=long.late, signed=long.signed)
     of_cases = {
@@ -595,7 +602,7 @@ def _check_long_percentages(
 
 
 def _wide_table(
-    frame: nw.DataFrame[Any], written: TableFormat, time: str | None
+    frame: nw.DataFrame[Any], written: TableFormat, time: str | None, *, units: bool
 ) -> ReportTable:
     id = _usual(written.id, "id", frame.columns)
     of_cases = written.case_columns
@@ -603,8 +610,8 @@ def _wide_table(
     columns, signed = parse_reports((frame[name] for name in names), written)
     numbered = numbered_columns(columns, written.in_percent)
     agents, classes, values, renormalized = group_by_agent(columns)
-    if written.percent and not classes and written.outcome in frame.columns:
-        check_percentages(columns, written, signed)  # of a fit: new ones may be small
+    if units and not classes:
+        check_percentages(columns, written, signed)
     binary = () if classes else binary_columns(columns)
     ids = None if id is None else _ids(frame[id])
     summary = TableSummary(
