@@ -24,12 +24,7 @@ from truepool.data.tables.doubtful_columns import (
     percent_columns,
 )
 from truepool.data.tables.files import NAMES
-from truepool.data.tables.origin import Origin
-from truepool.data.tables.question import (
-    Question,
-    agent_question,
-    percent_question,
-)
+from truepool.data.tables.question import Question, agent_question
 from truepool.data.tables.reader import INDEXES, load_panel, read_source
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.times import BETWEEN, ISO
@@ -109,11 +104,10 @@ def profile_table(path: Path) -> TableProfile:
         look.set("sep", name, f"{NAMES[separator]} in the header")
     if any(column.comma for column in columns.values()):
         look.set("decimal", ",", "decimal commas in the numbers")
-    if any(column.percent for column in look.reports):
-        look.set("percent", True, "percent signs in the reports")
-    _ask_for_percentages(look, path, origin)
+    _find_percentages(look)
+    _ask_for_percentages(look)
     _find_groups(look)
-    named = {v for question in look.questions for v, _ in question.choices}
+    named = [v for question in look.questions for v, _ in question.choices]
     rest = {name: c for name, c in look.open.items() if name not in named}
     profile = TableProfile(
         len(frame),
@@ -158,19 +152,26 @@ def _find_agents(look: _Look) -> None:
         return
     used = [name for names in by_agent.values() for name in names]
     look.reports = [look.open[name] for name in used]
-    percent = any(column.percent for column in look.reports)
-    reason = "percentages" if percent else "numbers between 0 and 1"
+    units = {
+        "percentages" if c.percent else "numbers between 0 and 1" for c in look.reports
+    }
+    reason = " and ".join(sorted(units, reverse=True))
     look.set("agents", list(by_agent), reason, *used)
 
 
 def _ask_for_agents(look: _Look) -> None:
     """Ask which columns are agents where fewer than two look like probabilities."""
     large = {n: c for n, c in look.open.items() if c.lies_within(100.0) and not c.is_id}
-    choices = ((n, c.describe()) for n, c in (large or look.open).items())
-    look.ask("agents", "which columns hold the reports of agents?", *choices)
-    if any(not column.lies_within(1.0) for column in large.values()):
-        reason = (True, "if the reports lie between 0 and 100")
-        look.ask("percent", "are the reports percentages?", reason)
+    every = ((n, c.describe()) for n, c in (large or look.open).items())
+    look.ask("agents", "which columns hold the reports of agents?", *every)
+    above = [name for name, column in large.items() if not column.lies_within(1.0)]
+    if above:
+        choices: list[tuple[Any, str]] = [
+            (True, "if the reports lie between 0 and 100")
+        ]
+        if len(above) < len(large):
+            choices.append((above, "if those of the others are fractions"))
+        look.ask("percent", "are the reports percentages?", *choices)
 
 
 def _ask_for_words(look: _Look) -> None:
@@ -206,16 +207,30 @@ def _doubt_agents(look: _Look, columns: Mapping[str, ColumnProfile]) -> None:
         look.questions.append(agent_question("ignore", doubts))
 
 
-def _ask_for_percentages(look: _Look, path: Path, origin: Origin) -> None:
-    """Ask about columns in percent beside agents that report fractions."""
-    fractions = all(column.lies_within(1.0) for column in look.reports)
-    if look.classes or "agents" not in look.options or not fractions:
+def _find_percentages(look: _Look) -> None:
+    """Take columns with percent signs for percentages; others up to 1 are fractions."""
+    signed = [column for column in look.reports if column.percent]
+    if not signed:
+        return
+    if all(column.percent or not column.lies_within(1.0) for column in look.reports):
+        look.set("percent", True, "percent signs in the reports")
+        return
+    agents = [c.name.rpartition(":")[0] if look.classes else c.name for c in signed]
+    names = list(dict.fromkeys(agents))
+    look.set("percent", names, "percent signs; the other agents lie between 0 and 1")
+
+
+def _ask_for_percentages(look: _Look) -> None:
+    """Ask about columns up to 100 without percent signs that rise with the reports."""
+    if look.classes or "agents" not in look.options:
         return
     large = {n: c.by_row for n, c in look.open.items() if c.lies_within(100.0)}
     found = percent_columns(large, [column.by_row for column in look.reports])
     if found:
-        comma = "decimal" in look.options
-        look.questions.append(percent_question(found, path, origin, comma=comma))
+        signed = look.options.get("percent", [])
+        percent = True if signed is True else [*signed, *found]
+        answer = {"agents": [*look.options["agents"], *found], "percent": percent}
+        look.questions.append(agent_question("percent", found, " in percent", answer))
 
 
 def _find_outcome(look: _Look, columns: Mapping[str, ColumnProfile]) -> None:
@@ -259,7 +274,9 @@ def _mean_report(look: _Look, outcome: ColumnProfile, label: str) -> str:
     count = f"{outcome.counts[label]:,} rows"
     if not np.isfinite(values).any():
         return count
-    percent = any(c.percent for c in reports) or bool(np.nanmax(values) > 1)
+    share = np.array([c.lies_within(1.0) and not c.percent for c in reports])
+    percent = not share.all()
+    values[share & percent] *= 100
     return f"{count}; the mean report there is {np.nanmean(values):.3g}{' %' * percent}"
 
 
