@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from truepool.core.arrays import FloatArray, as_outcomes, logit
+from truepool.core.arrays import BoolArray, FloatArray, as_outcomes, logit
 from truepool.core.errors import AgentError, OutcomeError, PanelError, SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -66,7 +66,7 @@ class Monitor:
     alarm are ``constant``, ``stopped``, ``repeated`` (the feed broke); ``link`` (it no
     longer moves with the others), ``level``, ``scale`` (its reports changed); ``cost``,
     ``discrimination`` (the agent got worse); and ``outcome rate``. While a feed is
-    constant, it raises no other alarm.
+    constant, it raises no other alarm, and the others are not compared with it.
 
     Examples
     --------
@@ -223,10 +223,11 @@ class Monitor:
             return
         centre, spread = self._baseline
         z = np.clip((z - centre) / spread, -4.0, 4.0)[None]
-        own, contrast = links(z)
+        peers = self._peers()
+        own, contrast = links(z, peers)
         for kind, mine, relative in (
-            ("level", z, z - others(z)),
-            ("scale", np.abs(z), np.abs(z) - others(np.abs(z))),
+            ("level", z, z - others(z, peers)),
+            ("scale", np.abs(z), np.abs(z) - others(np.abs(z), peers)),
             ("link", own, contrast),
         ):
             for i, agent in enumerate(self.agents):
@@ -249,7 +250,7 @@ class Monitor:
             placements = stored.placements[None] if y else -stored.placements[None]
             series.append(("discrimination", placements))
         for kind, values in series:
-            contrast = values - others(values)
+            contrast = values - others(values, self._peers())
             for i, agent in enumerate(self.agents):
                 yield from self._detect(
                     agent,
@@ -279,6 +280,10 @@ class Monitor:
                 placements[i] = ndtri(rank / (WINDOW + 1))
             recent.append(value)
         return placements
+
+    def _peers(self) -> BoolArray:
+        """Agents (N,) that others are compared with: those with a feed that moves."""
+        return np.array([not feed.stuck for feed in self._constant])
 
     def _constant_agents(self) -> set[str]:
         """Agents whose feed is constant now: one cause should raise one alarm."""
