@@ -32,6 +32,7 @@ from truepool.render.verdict import (
     changes,
     costs,
     describe_errors,
+    rates,
     saving_label,
     sentence,
     withheld,
@@ -97,6 +98,7 @@ def _verdict(audit: Audit) -> dict[str, Any]:
         "changes": changes(audit),
         "labels": labels.sentence(audit.labels, audit.label_cases),
         "costs": costs(audit),
+        "rates": rates(audit),
         "cost_label": saving_label,
         "links": LINKS,
     }
@@ -108,7 +110,13 @@ def _section(name: str, link: str, title: str, **shown: Any) -> Section:
 
 
 def sections(audit: Audit) -> Iterator[Section]:
-    """Yield what there is evidence for, in the order of a reader's questions."""
+    """Yield what there is evidence for, in the order of a reader's questions.
+
+    While the outcome is in doubt, only what does not depend on it.
+    """
+    if audit.recommendation.outcome_in_doubt:
+        yield _redundancy(audit)
+        return
     yield _calibration(audit)
     yield _agents(audit)
     yield _redundancy(audit)
