@@ -32,7 +32,8 @@ def select_findings(candidates: Sequence[Candidate]) -> tuple[Finding, ...]:
         p = p_values.get(id(candidate))
         grade, price = _grade(candidate, p)
         if grade is not None:
-            graded.append((candidate, _finding(candidate, grade, price, p)))
+            shown = None if severity(p, None) is None else p
+            graded.append((candidate, _finding(candidate, grade, price, shown)))
     if any(candidate.code in DOUBTS for candidate, _ in graded):
         graded = [pair for pair in graded if pair[0].code in NO_OUTCOME]
     return tuple(sorted(attribute_causes(graded), key=_rank))

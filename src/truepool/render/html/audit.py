@@ -115,11 +115,11 @@ def sections(audit: Audit) -> Iterator[Section]:
     While the outcome is in doubt, only what does not depend on it.
     """
     if audit.recommendation.outcome_in_doubt:
-        yield _redundancy(audit)
+        yield from _redundancy(audit)
         return
     yield _calibration(audit)
     yield _agents(audit)
-    yield _redundancy(audit)
+    yield from _redundancy(audit)
     if audit.segments:
         yield _section(
             "segments", "Segments", f"Who fails where, by {audit.by}?",
@@ -203,15 +203,17 @@ def _spoken(pairs: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
     return list(islice(pairs, MAX_READ_ALOUD))
 
 
-def _redundancy(audit: Audit) -> Section:
-    """Correlation of those agents that a heat map has room for."""
+def _redundancy(audit: Audit) -> Iterator[Section]:
+    """Correlation of those agents that a heat map has room for, if any is known."""
     others = _others(audit.correlation)
+    if others.max() == -1.0:
+        return
     nearest = _others(np.abs(audit.correlation)).max(axis=1)
     rows = np.sort(np.argsort(-nearest, kind="stable")[:MAX_ROWS])
     agents = [audit.agents[i] for i in rows]
     drawn = figures.correlation(agents, audit.correlation[np.ix_(rows, rows)])
     i, j = np.unravel_index(int(others.argmax()), others.shape)
-    return _section(
+    yield _section(
         "redundancy", "Redundancy", "Which agents say the same?",
         pair=(audit.agents[i], audit.agents[j]),
         closest=float(others[i, j]),
