@@ -50,7 +50,7 @@ def row(pool, loss, brier=0.04):
     return Row(
         pool, estimate(loss, 0.05), same if pool == "mean" else gap,
         same if pool == "best-agent" else gap, 0.001 if loss < 0.2 else 1.0, 1.0, loss, brier,
-        0.15, 0.02, 0.98, 0.8, 0.02, 0.15,
+        0.15, 0.02, 0.98, 0.8, 0.02, 0.15, (0.85, 0.98),
     )  # fmt: skip
 
 

@@ -55,6 +55,20 @@ def test_any_pool_is_compared_when_it_is_named():
     assert {row.pool for row in result.rows} == {"deep-sets", "mean", "best-agent"}
 
 
+def test_with_more_than_two_classes_recall_is_by_class_and_no_class_is_positive():
+    panel = random_panel(3, cases=120, classes=3)
+    result = compare(panel, costs=Costs(), pools=["mean"], resamples=20)
+    pooled = out_of_fold(Mean(), panel, splits(panel.outcomes, 5))
+    decided = pooled.argmax(axis=1)
+    expected = [(decided[panel.outcomes == k] == k).mean() for k in range(3)]
+    assert_allclose(result["mean"].recalls, expected)
+    (row,) = [r for r in result.to_dict()["rows"] if r["pool"] == "mean"]
+    assert row["fn_rate"] is None is row["fp_rate"]
+    assert_allclose(row["recalls"], expected)
+    table = grid(result)
+    assert table.headers[-3:] == tuple(f"recall of class {k}" for k in range(3))
+
+
 def test_losses_are_out_of_fold_and_sorted():
     panel = random_panel(2, cases=120)
     result = compare(panel, costs=COSTS, pools=FEW, resamples=50)

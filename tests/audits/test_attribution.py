@@ -21,7 +21,6 @@ from truepool.audits.attribution import (
 )
 from truepool.audits.candidate import Candidate
 from truepool.audits.findings import select_findings
-from truepool.audits.severity import DOUBTS
 from truepool.cli.demo_panels import DEGRADED, HOSTILE, build
 from truepool.comparison import Estimate
 from truepool.data.costs import Costs
@@ -128,7 +127,7 @@ def test_every_cause_has_words():
     from truepool.audits.topics.threshold import POOL_FAULTS
 
     pools = {*POOL_FAULTS, "reversed-pool", "threshold"}
-    assert {*CAUSES, *AGENT_FAULTS, *DOUBTS} | pools == set(BECAUSE)
+    assert {*CAUSES, *AGENT_FAULTS} | pools == set(BECAUSE)
 
 
 # Near in time

@@ -79,6 +79,23 @@ def test_what_counts_every_case_once_says_so(folder, truepool, verb, option):
     assert f"every case once, as independent; got {option} {column}" in err
 
 
+@pytest.mark.parametrize("verb", ["replay", "game", "jury"])
+def test_help_lists_no_option_that_is_refused(truepool, verb):
+    _, out, _ = truepool(verb, "--help")
+    assert "--decision-time" in out
+    for option in ("--group", "--propensity"):
+        assert option not in out
+    assert ("--weight" in out) is (verb == "jury")
+
+
+def test_a_config_file_may_have_them_for_other_commands(folder, truepool):
+    names = [f"{option[2:]} = '{column}'\n" for column, option in IGNORE.items()]
+    (folder / "pool.toml").write_text("".join(names))
+    code, _, err = truepool("replay", "t.csv", "--config", "pool.toml", "--json")
+    assert code == 0, err
+    assert f"Agents: {', '.join(AGENTS)}." in err
+
+
 @pytest.mark.parametrize(
     ("column", "value", "message"),
     [

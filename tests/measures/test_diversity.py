@@ -110,7 +110,8 @@ def test_agents_without_common_cases_cannot_be_compared():
     assert np.isnan(found.correlation[0, 1])
     assert np.isnan(found.disagreement[0, 1])
     assert np.isfinite(found.mean_correlation)
-    assert np.isnan(found.effective_agents)
+    known = found.correlation[[0, 1], [2, 2]]
+    assert_allclose(found.effective_agents, 3 / (1 + 2 * np.square(known).mean()))
 
 
 def test_blocks_add_up(monkeypatch):

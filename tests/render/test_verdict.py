@@ -14,8 +14,8 @@ from truepool.comparison import Estimate
 from truepool.data.labels import Labels
 from truepool.render.actions import ACTIONS, FAULTS, removal
 from truepool.render.html.audit import html as page
-from truepool.render.tables.audit import show
-from truepool.render.verdict import costs, saving_label, sentence
+from truepool.render.tables.audit import markdown, show
+from truepool.render.verdict import costs, rates, saving_label, sentence
 
 NONE = {"withheld": ()}
 UNCHANGED = {"pool": "mean", "cost": 0.22, "saving": None, "p_value": None}
@@ -696,3 +696,43 @@ def test_a_nested_note_has_its_number_on_the_page_too():
     result = audit(findings=(root, nested))
     text = " ".join(unescape(page(result)).split())
     assert "(rise of its cost: 1.48 [1.00, 1.96])" in text
+
+
+# What the pool finds
+
+
+def test_recall_and_false_alarms_of_the_pool_in_use_and_the_recommended_one_are_stated():
+    result = audit()
+    assert result.recommendation.pool == "stacked-lr"
+    said = rates(result)
+    assert said == (
+        "mean finds 98.0 % of the positive cases and raises a false alarm in 15.0 % of "
+        "the negative ones (569 cases, none of which it was fitted on). stacked-lr "
+        "finds 98.0 % of the positive cases and raises a false alarm in 15.0 % of the "
+        "negative ones."
+    )
+    words = " ".join(terminal(result).split())
+    assert said in words
+    assert said in markdown(result)
+    assert said in unescape(page(result))
+
+
+def test_of_more_than_two_classes_the_recall_of_each_is_stated():
+    whole = audit()
+    shares = (0.9, 0.5, float("nan"))
+    rows = tuple(replace(row, recalls=shares) for row in whole.comparison.rows)
+    result = replace(
+        whole,
+        classes=3,
+        labels=Labels(("benign", "scan", "worm")),
+        comparison=replace(whole.comparison, classes=3, rows=rows),
+        recommendation=recommendation(**UNCHANGED),
+    )
+    assert rates(result) == (
+        "mean decides correctly 90.0 % of benign and 50.0 % of scan (569 cases, none "
+        "of which it was fitted on)."
+    )
+
+
+def test_without_a_comparison_no_recall_is_stated():
+    assert rates(replace(audit(), comparison=None)) == ""

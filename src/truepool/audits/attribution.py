@@ -6,14 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from truepool.audits.candidate import Candidate
-from truepool.audits.severity import DOUBTS, FEEDS, LABELS, UNRELATED
+from truepool.audits.severity import FEEDS
 from truepool.audits.values import SEVERITIES, Finding
 from truepool.core.arrays import FloatArray
 from truepool.core.formatting import join_names
 from truepool.measures.inference.hypothesis_tests import long_run_variance
-
-NO_OUTCOME = (*FEEDS, "rescaled-feed", "copy", "correlated", *DOUBTS)
-"""Findings that hold whatever the outcomes mean."""
 
 CAUSES = (
     *FEEDS,
@@ -55,8 +52,6 @@ nobody should rely on it alone. What an agent could gain by misreporting depends
 it is paid."""
 
 BECAUSE = {
-    LABELS: "the positive label may be the other one",
-    UNRELATED: "no agent knows anything of this outcome",
     "constant-feed": "{who} {sends} one and the same report",
     "stopped-feed": "{who} stopped reporting",
     "repeated-feed": "{who} {sends} old reports",
@@ -208,12 +203,8 @@ def _causes(
     """Find what explains a finding: one cause if one is enough, else all near ones.
 
     Among changes whose dates overlap, the one that explains most is the cause. Notes
-    need no cause, unless they are a change over time. Where the labels are in doubt,
-    that doubt is the cause of whatever depends on outcomes.
+    need no cause, unless they are a change over time.
     """
-    doubt = [other for _, other in graded if other.code in DOUBTS]
-    if doubt and finding.code not in NO_OUTCOME:
-        return tuple(doubt)
     if finding.severity == "note" and finding.since is None:
         return ()
     near = [

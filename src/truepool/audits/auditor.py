@@ -12,7 +12,7 @@ from truepool.audits.findings import select_findings
 from truepool.audits.priorities import in_order
 from truepool.audits.progress import check_earlier, compare_audits
 from truepool.audits.recommendation import recommend
-from truepool.audits.severity import MINOR
+from truepool.audits.severity import DOUBTS, MINOR
 from truepool.audits.topics.calibration import calibrations
 from truepool.audits.topics.capacity import at_capacity
 from truepool.audits.topics.comparison import compare_pools, paired_comparisons
@@ -143,6 +143,11 @@ def _audit(
         replace(finding, date=evidence.unsplit.date(finding.since))
         for finding in select_findings(_with_minor(candidates, panel))
     )
+    if any(finding.code in DOUBTS for finding in findings):
+        evidence.sampling.withhold(
+            "findings, tables and figures that depend on outcomes",
+            "the outcome or its positive label is in doubt",
+        )
     progress("credit", len(parts) - 2, len(parts))
     summaries = summarize_agents(evidence)
     if evidence.shortage is not None:

@@ -23,7 +23,7 @@ from truepool.data.panel import Panel
 from truepool.measures.capacity import Capacity
 from truepool.measures.decisions import choose
 from truepool.measures.diversity import correlation
-from truepool.measures.groups import describe_shortage
+from truepool.measures.groups import FEWEST_CASES, describe_shortage
 from truepool.measures.inference import (
     Resamples,
     independent_units,
@@ -377,8 +377,15 @@ class Evidence:
 
     @cached_property
     def correlation(self) -> FloatArray:
-        """Correlation of reports, (N, N)."""
-        return correlation(self.panel)
+        """Correlation of reports, (N, N); NaN where few cases have both."""
+        enough = self.shared_cases >= min(FEWEST_CASES, len(self.panel))
+        return np.where(enough, correlation(self.panel), np.nan)
+
+    @cached_property
+    def shared_cases(self) -> FloatArray:
+        """How many cases two agents both reported on, (N, N)."""
+        known = (~np.isnan(self.panel.values[:, :, 0])).astype(np.float64)
+        return np.asarray(known.T @ known)
 
     @cached_property
     def own_brier(self) -> FloatArray:

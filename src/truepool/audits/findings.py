@@ -6,14 +6,24 @@ import numpy as np
 
 from truepool.audits.attribution import attribute_causes
 from truepool.audits.candidate import Candidate
-from truepool.audits.severity import BROKEN, DOUBTS, FEEDS, FIRST, severity
+from truepool.audits.severity import (
+    BROKEN,
+    DOUBTS,
+    FEEDS,
+    FIRST,
+    NO_OUTCOME,
+    severity,
+)
 from truepool.audits.values import SEVERITIES, Finding, Severity
 from truepool.comparison import Estimate
 from truepool.measures.inference import holm
 
 
 def select_findings(candidates: Sequence[Candidate]) -> tuple[Finding, ...]:
-    """Return the findings, most severe first, then by what fixing them saves."""
+    """Return the findings, most severe first, then by what fixing them saves.
+
+    While the outcome is in doubt, only those that hold whatever it means.
+    """
     tested = [s for s in candidates if s.p_value is not None]
     adjusted = holm(np.array([s.p_value for s in tested], dtype=np.float64))
     p_values = {id(s): float(p) for s, p in zip(tested, adjusted, strict=True)}
@@ -22,7 +32,10 @@ def select_findings(candidates: Sequence[Candidate]) -> tuple[Finding, ...]:
         p = p_values.get(id(candidate))
         grade, price = _grade(candidate, p)
         if grade is not None:
-            graded.append((candidate, _finding(candidate, grade, price, p)))
+            shown = None if severity(p, None) is None else p
+            graded.append((candidate, _finding(candidate, grade, price, shown)))
+    if any(candidate.code in DOUBTS for candidate, _ in graded):
+        graded = [pair for pair in graded if pair[0].code in NO_OUTCOME]
     return tuple(sorted(attribute_causes(graded), key=_rank))
 
 

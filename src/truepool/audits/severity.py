@@ -19,6 +19,9 @@ DOUBTS = (LABELS, UNRELATED)
 FEEDS = ("constant-feed", "stopped-feed", "repeated-feed", "changed-feed")
 """Faults of the reports themselves, whatever the outcomes."""
 
+NO_OUTCOME = (*FEEDS, "rescaled-feed", "copy", "correlated", *DOUBTS)
+"""Findings that hold whatever the outcomes mean."""
+
 BROKEN = (*FEEDS, "reversed")
 """Faults that make a feed broken or hostile whatever it costs today: what the agent
 sends is no longer its opinion, and the next case may be the expensive one. A drifted

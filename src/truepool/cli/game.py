@@ -1,6 +1,7 @@
 """``truepool game``: equilibrium and price of anarchy."""
 
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,7 +26,7 @@ def _game_option(value: str, help: str) -> Any:
     return typer.Option(metavar=value, help=help)
 
 
-@options.with_table
+@partial(options.with_table, refused=options.UNWEIGHTED)
 def game(
     context: typer.Context,
     panel: Annotated[

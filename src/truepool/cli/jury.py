@@ -1,6 +1,7 @@
 """``truepool jury``: which judges to keep, what to decide, what to send to a person."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from truepool.juries import VerdictTable
 
 
-@options.with_table
+@partial(options.with_table, refused=("group", "propensity"))
 def jury(
     panel: options.Table = None,
     *,

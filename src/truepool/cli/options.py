@@ -1,11 +1,12 @@
 """One spelling per option: what means the same is written the same in every verb."""
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args
 
 import typer
 
@@ -482,8 +483,18 @@ def _print_notes(*, quiet: bool) -> None:
         print_note(line)
 
 
-def with_table(verb: Callable[..., None]) -> Callable[..., None]:
-    """Give a verb the options of each group that it takes as one value."""
+UNWEIGHTED = ("weight", "group", "propensity")
+"""Options that verbs refuse for which every case counts once."""
+
+
+def with_table(
+    verb: Callable[..., None], *, refused: Collection[str] = ()
+) -> Callable[..., None]:
+    """Give a verb the options of each group that it takes as one value.
+
+    Those that it refuses are not in its help; a config file may have them for other
+    verbs, and their columns are no agents then.
+    """
     own = inspect.signature(verb)
     groups = {
         name: (parse, inspect.signature(parse).parameters)
@@ -493,6 +504,7 @@ def with_table(verb: Callable[..., None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     for name, parameter in own.parameters.items():
         parameters += groups[name][1].values() if name in groups else [parameter]
+    parameters = [_hide(p) if p.name in refused else p for p in parameters]
     needs_context = CONTEXT.name in own.parameters
     parameters += [CONFIG] if needs_context else [CONFIG, CONTEXT]
     config_file.register(verb.__name__, parameters)
@@ -502,6 +514,7 @@ def with_table(verb: Callable[..., None]) -> Callable[..., None]:
         from truepool.cli.screen import no_progress
 
         del given[CONFIG.name]
+        _set_apart(given, refused)
         notes = export_options.apply(given, given[CONTEXT.name])
         if not needs_context:
             del given[CONTEXT.name]
@@ -523,6 +536,23 @@ def with_table(verb: Callable[..., None]) -> Callable[..., None]:
     command.__signature__ = signature  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
     return command
+
+
+def _hide(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Return an option that is understood, so that its refusal can say why."""
+    kind, info = get_args(parameter.annotation)
+    hidden = copy(info)
+    hidden.hidden = True
+    return parameter.replace(annotation=Annotated[kind, hidden])
+
+
+def _set_apart(given: dict[str, Any], refused: Iterable[str]) -> None:
+    """Ignore the columns that only a config file names for what is refused."""
+    for name in refused:
+        source = given[CONTEXT.name].get_parameter_source(name)
+        if source is not None and source.name == "DEFAULT_MAP":
+            given["ignore"] = [*(given["ignore"] or ()), given.pop(name)]
+            given[name] = None
 
 
 def _add_columns(values: dict[str, Any], by: str | None) -> None:
@@ -768,12 +798,7 @@ def check_unweighted(table_format: "TableFormat", who: str) -> None:
     from truepool.data.tables import TableFormat
 
     counted_once = table_format.unit == "case"
-    for name in (
-        "weight",
-        "group",
-        "propensity",
-        *(() if counted_once else ["updates"]),
-    ):
+    for name in (*UNWEIGHTED, *(() if counted_once else ["updates"])):
         value = getattr(table_format, name)
         if value != getattr(TableFormat(), name):
             raise SettingError(

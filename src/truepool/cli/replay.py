@@ -1,5 +1,6 @@
 """``truepool replay``: online learners over a table in the order of its cases."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from truepool.online.trace import ReplaySummary
 
 
-@options.with_table
+@partial(options.with_table, refused=options.UNWEIGHTED)
 def replay(
     panel: options.Table = None,
     learner: Annotated[

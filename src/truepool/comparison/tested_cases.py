@@ -134,7 +134,7 @@ class TestedCases:
         found = (engine or Processes()).map(work, items)
         rows = []
         for i, (name, estimates) in enumerate(zip(names, found, strict=True)):
-            summary: dict[str, Any] = self._summary(name)
+            summary = self._summary(name)
             if limited:
                 positive = self.outcomes > 0
                 summary["recall_interval"] = share_interval(
@@ -144,7 +144,7 @@ class TestedCases:
             rows.append(Row(name, *estimates, *chances, **summary))
         return tuple(sorted(rows, key=_rank))
 
-    def _summary(self, name: str) -> dict[str, float]:
+    def _summary(self, name: str) -> dict[str, Any]:
         probabilities = to_classes(self.pooled[name])
         y, w = self.outcomes, self.weights
         K = probabilities.shape[1]
@@ -156,8 +156,9 @@ class TestedCases:
             "ece": ece(probabilities, y, sample_weight=w),
             "recall": counts.recall,
             "precision": counts.precision,
-            "fn_rate": counts.fn_rate,
-            "fp_rate": counts.fp_rate,
+            "fn_rate": counts.fn_rate if K == 2 else float("nan"),
+            "fp_rate": counts.fp_rate if K == 2 else float("nan"),
+            "recalls": tuple(counts.recalls.tolist()),
         }
 
 

@@ -42,6 +42,9 @@ class Row:
     precision: float
     fn_rate: float
     fp_rate: float
+    """Of two classes; NaN with more, of which none is the positive one."""
+    recalls: tuple[float, ...]
+    """Share of the cases of each class that are decided so, in the order of labels."""
     recall_interval: tuple[float, float] | None = None
     """Of two classes, within a capacity (Wilson)."""
 

@@ -147,17 +147,19 @@ def effective_agents(correlations: FloatArray) -> float:
               = \frac{N^2}{\sum_{ij} \rho_{ij}^2},
 
     from 1 (perfectly correlated) to N (uncorrelated). A constant agent has no
-    correlation and does not count; NaN if two that count never reported on the same
-    case. For the effective number of *weights* see
-    `truepool.data.weights.effective_number`.
+    correlation and does not count. A pair whose correlation is unknown counts as the
+    mean of those that are known; NaN if none is. For the effective number of *weights*
+    see `truepool.data.weights.effective_number`.
 
     >>> effective_agents(np.eye(3)), effective_agents(np.ones((3, 3)))
     (3.0, 1.0)
     """
     varies = ~np.isnan(np.diag(correlations))
     known = correlations[np.ix_(varies, varies)]
-    total = np.square(known).sum()
-    return float(len(known) ** 2 / total) if len(known) else float("nan")
+    N = len(known)
+    if N < 2:
+        return float(N) if N else float("nan")
+    return N / (1 + (N - 1) * mean_over_pairs(np.square(known)))
 
 
 def _moments(panel: Panel) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from truepool.audits.priorities import first_fixes
 from truepool.audits.severity import CALIBRATION, DOUBTS
 from truepool.audits.values import SEVERITIES, Audit, Recommendation
-from truepool.core.formatting import in_unit, join_names, money, pluralize
+from truepool.comparison import Row
+from truepool.core.formatting import in_unit, join_names, money, percent, pluralize
 from truepool.render.actions import FAULTS
 from truepool.render.advice import in_words, pool_name, unit
 from truepool.render.costs import describe, describe_classes
@@ -67,6 +68,38 @@ def describe_errors(audit: Audit) -> str:
     if audit.classes == 2:
         return describe(audit.costs)
     return describe_classes(audit.costs, class_names(audit.labels.names))
+
+
+def rates(audit: Audit) -> str:
+    """Say what the pool in use finds and raises, and the recommended one beside it.
+
+    Empty where pools could not be compared, or the outcome is in doubt.
+    """
+    plan, table = audit.recommendation, audit.comparison
+    if table is None or plan.outcome_in_doubt:
+        return ""
+    where = "none of which it was fitted on"
+    if audit.capacity is not None:
+        where = f"within the capacity; {where}"
+    text = f"{_rates(table[plan.in_use], audit)} ({table.tested:,} cases, {where})."
+    if plan.pool is None or not plan.change:
+        return text
+    return f"{text} {_rates(table[plan.pool], audit)}."
+
+
+def _rates(row: Row, audit: Audit) -> str:
+    if audit.classes == 2:
+        return (
+            f"{row.pool} finds {percent(row.recall)} of the positive cases and raises "
+            f"a false alarm in {percent(row.fp_rate)} of the negative ones"
+        )
+    names = class_names(audit.labels.names)
+    parts = [
+        f"{percent(share)} of {name}"
+        for name, share in zip(names, row.recalls, strict=True)
+        if share == share
+    ]
+    return f"{row.pool} decides correctly {join_names(parts)}"
 
 
 def changes(audit: Audit) -> list[str]:

@@ -52,6 +52,27 @@ def test_agents_that_agree_much_are_no_copies():
     assert 1 < finding.number.value < 2
 
 
+def test_an_agent_with_two_reports_hides_no_copy():
+    """Two shared cases always correlate by 1 or -1."""
+    panel = copied(noise=0.05)
+    first = panel.reports[:, :1].copy()
+    first[2:] = np.nan
+    first[:2] = panel.reports[:2, 3:4]
+    rare = Panel(np.c_[first, panel.reports], panel.outcomes, ("rare", *panel.agents))
+    (finding,) = findings_of(rare)
+    assert finding.who == ("agent3", "agent0")
+
+
+def test_correlations_of_few_shared_cases_are_not_shown():
+    panel = sound(cases=200)
+    reports = panel.reports.copy()
+    reports[29:, 0] = np.nan
+    found = audit(Panel(reports, panel.outcomes), **QUICK)
+    assert np.isnan(found.correlation[0, 1:]).all()
+    assert not np.isnan(found.correlation[1:, 1:]).any()
+    assert np.isfinite(found.effective_agents)
+
+
 def test_agents_that_never_spoke_together_cannot_be_copies():
     panel = sound(cases=200)
     reports = panel.reports[:, [0, 0]].copy()

@@ -141,10 +141,30 @@ def test_without_the_costs_of_pending_cases_nothing_is_said():
     assert "selective labels" in [what for what, _ in result.withheld]
 
 
-def test_where_nothing_was_found_no_recall_is_given():
-    """The pool in use decides nothing positive."""
-    finding = finding_of(selected(0.3)[0], threshold=1.0)
-    assert finding is None or "recall" not in finding.sentence
+def test_where_hardly_anything_is_decided_positive_the_likeliest_cases_are_looked_at():
+    """As with the default costs and rare events."""
+    panel = selected(0.3)[0]
+    finding = finding_of(panel, threshold=1.0)
+    assert finding.severity == "warning"
+    pooled = np.concatenate([panel.reports, panel.pending.reports]).mean(axis=1)
+    gone = np.arange(len(pooled)) >= len(panel)
+    top = pooled > np.quantile(pooled, 0.9)
+    assert finding.sentence == (
+        f"Outcomes are missing in {percent(gone[~top].mean())} of the cases that the "
+        "pool finds less likely to be positive and in "
+        f"{percent(gone[top].mean())} of the tenth that it finds most likely to be. "
+        "Costs, calibration and comparisons are those of cases with an outcome."
+    )
+    assert finding_of(selected(0.5, 0.5)[0], threshold=1.0) is None
+
+
+def test_thirty_positive_decisions_are_enough_to_look_at():
+    panel = selected(0.3)[0]
+    pooled = np.concatenate([panel.reports, panel.pending.reports]).mean(axis=1)
+    for count, words in ((29, "tenth"), (30, "it decides positive")):
+        line = float(np.sort(pooled)[-count - 1 : len(pooled) - count + 1].mean())
+        assert (pooled > line).sum() == count
+        assert words in finding_of(panel, threshold=line).sentence
 
 
 @pytest.fixture(scope="module")

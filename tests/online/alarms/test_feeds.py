@@ -120,6 +120,35 @@ def test_a_change_common_to_all_agents_is_attributed_to_none():
         assert min(link.p_value, moved.p_value) > 0.01
 
 
+def test_an_agent_that_reports_the_opposite_makes_no_sound_one_look_broken():
+    """One of five is noise from the middle on; one reports the opposite all along."""
+    panel = quality_panel(
+        "none", before=[1.5] * 5, after=[1.5] * 5, cases=3000, base_rate=0.1,
+        correlation=0.3, honest=True, seed=1,
+    )  # fmt: skip
+    values = panel.values.copy()
+    values[:, 2] = 1 - values[:, 2]
+    values[1500:, 4] = np.random.default_rng(0).permutation(values[1500:, 4])
+    found = shifts(values)
+    broken, other = found[4]
+    assert broken.p_value < 1e-6
+    assert broken.before > 0.2 > broken.after
+    for link, moved in (*found[:4], (other, other)):
+        assert min(link.p_value, moved.p_value) > 0.01
+
+
+def test_who_turns_round_half_way_is_found():
+    panel = quality_panel(
+        "none", before=[1.5] * 4, after=[1.5] * 4, cases=3000, base_rate=0.3,
+        correlation=0.3, honest=True, seed=2,
+    )  # fmt: skip
+    values = panel.values.copy()
+    values[1000:, 0] = 1 - values[1000:, 0]
+    link, _ = shifts(values)[0]
+    assert link.p_value < 1e-6
+    assert link.after < 0 < link.before
+
+
 def test_with_two_agents_a_lost_link_is_attributed_to_neither():
     panel = quality_panel(
         "none", before=[1.5] * 2, after=[1.5] * 2, cases=3000, correlation=0.5

@@ -56,6 +56,19 @@ def overconfident(values, rng):
     return 1 / (1 + np.exp(-odds))
 
 
+def test_nobody_is_compared_with_a_feed_that_is_constant():
+    """Two of four feeds die at once: the others no longer move with them."""
+    panel = simulate()
+    values = panel.reports.copy()
+    values[BROKEN:, 1:3] = 0.97, 0.98
+    broken = Panel(values, panel.outcomes, times=panel.times)
+    alarms = monitor_panel(broken, costs=COSTS)
+    assert {(a.who, a.kind) for a in alarms} == {
+        (panel.agents[1], "constant"),
+        (panel.agents[2], "constant"),
+    }
+
+
 @pytest.mark.parametrize(
     ("reports", "kind", "within"),
     [

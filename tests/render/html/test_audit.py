@@ -242,6 +242,7 @@ def test_classes_and_their_costs_are_told():
         curve=None,
         threshold=None,
         costs={"fn": 5.0, "fp": 2.0, "matrix": matrix},
+        comparison=None,
     )
     page = Page(html(several))
     assert "classes3" in page.text["header"]

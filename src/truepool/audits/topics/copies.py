@@ -26,11 +26,12 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test per agent but the first: do its log-odds repeat an earlier agent's."""
     panel = evidence.panel
     alike = np.nan_to_num(correlation(panel.with_reports(log_scale(panel.values))))
-    known = (~np.isnan(panel.values[:, :, 0])).astype(np.float64)
-    both = known.T @ known
+    both = evidence.shared_cases
+    chance = _p_values(alike, both)
     for j in range(1, len(panel.agents)):
-        i = int(np.argmax(alike[j, :j]))
-        p = min(1.0, j * _p_value(alike[j, i], both[j, i]))
+        # Of equal ones the closest: two shared cases always correlate by 1 or -1.
+        i = int(np.lexsort((-alike[j, :j], chance[j, :j]))[0])
+        p = min(1.0, j * float(chance[j, i]))
         agent, model = panel.agents[j], panel.agents[i]
         yield Candidate(
             "copy",
@@ -77,10 +78,10 @@ def _identical(one: FloatArray, other: FloatArray) -> bool:
     return bool(both.any() and (one[both] == other[both]).all())
 
 
-def _p_value(found: float, cases: float) -> float:
-    """p-value of a correlation if the agents are distinct (Fisher's z)."""
+def _p_values(found: FloatArray, cases: FloatArray) -> FloatArray:
+    """P-values of correlations if the agents are distinct (Fisher's z)."""
     gap = np.arctanh(np.clip(found, 0.0, 1 - 1e-12)) - np.arctanh(DISTINCT)
-    return float(ndtr(-gap * np.sqrt(max(cases - 3, 0.0))))
+    return np.asarray(ndtr(-gap * np.sqrt(np.maximum(cases - 3, 0.0))))
 
 
 def _interval(evidence: Evidence, found: float, cases: float) -> Estimate:

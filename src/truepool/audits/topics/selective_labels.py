@@ -8,12 +8,18 @@ from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
-from truepool.core.arrays import BoolArray, IntArray
+from truepool.core.arrays import BoolArray, IntArray, to_classes
 from truepool.core.formatting import percent
 from truepool.measures.losses import Loss
 
 RATIO = 1.5
 """Outcomes that are missing less than so many times as often are only a note."""
+
+FEW_ALARMS = 30
+"""With fewer positive decisions, the likeliest cases stand for those reviewed first."""
+
+TENTH = 0.1
+"""Share of the cases that these are."""
 
 
 def check(evidence: Evidence) -> Iterator[Candidate]:
@@ -21,6 +27,8 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
 
     The pool decides all cases of the tested time, each at its own costs; the chance of
     so many missing outcomes among those it decides 0 is hypergeometric (Fisher 1922).
+    Where it decides hardly any positive, whatever the reason, the same is asked of the
+    cases that it finds likeliest to be.
     """
     pending = evidence.panel.pending
     if pending is None or evidence.panel.propensity is not None:
@@ -36,16 +44,22 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     known, missing = _alarms(evidence)
     if not missing.size:
         return
+    parts = "that the pool decides negative", "those it decides positive"
+    decided = int(known.sum() + missing.sum()) >= FEW_ALARMS
+    if not decided:
+        known, missing = _likeliest(evidence)
+        tenth = "the tenth that it finds most likely to be"
+        parts = "that the pool finds less likely to be positive", tenth
     table = np.array([[(~known).sum(), known.sum()], [(~missing).sum(), missing.sum()]])
     shares = table[1] / np.maximum(table.sum(axis=0), 1)  # missing, by decision
     no, yes = (float(share) for share in shares)
     yield Candidate(
         "selective-labels",
         (),
-        f"Outcomes are missing in {percent(no)} of the cases that the pool decides "
-        f"negative and in {percent(yes)} of those it decides positive. Costs, "
-        "calibration and comparisons are those of cases with an outcome"
-        f"{_recall(evidence, known, no, yes)}.",
+        f"Outcomes are missing in {percent(no)} of the cases {parts[0]} and in "
+        f"{percent(yes)} of {parts[1]}. Costs, calibration and comparisons are those "
+        "of cases with an outcome"
+        f"{_recall(evidence, known, no, yes) if decided else ''}.",
         "Review some cases at random (`truepool score --explore`) and give the chance "
         "of each to be reviewed (--propensity).",
         p_value=_p_value(table),
@@ -62,6 +76,14 @@ def _alarms(evidence: Evidence) -> tuple[BoolArray, BoolArray]:
     alarms = evidence.everyone.decide(evidence.pooled_everyone, loss) > 0
     tested = evidence.everyone.tested
     return alarms[:tested], alarms[tested:]
+
+
+def _likeliest(evidence: Evidence) -> tuple[BoolArray, BoolArray]:
+    """Which cases are likeliest to be other than 0: tested, and without outcome."""
+    chance = 1 - to_classes(evidence.pooled_everyone)[:, 0]
+    likeliest = chance > np.quantile(chance, 1 - TENTH)
+    tested = evidence.everyone.tested
+    return likeliest[:tested], likeliest[tested:]
 
 
 def _p_value(table: IntArray) -> float:

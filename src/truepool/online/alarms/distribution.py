@@ -22,6 +22,9 @@ value (0.8 for a normal distribution)."""
 OWN_SHARE = 0.5
 """At least this share of a change must be relative to the other agents."""
 
+PARTS = 4
+"""Parts of the cases in each of which an agent that reports the opposite does so."""
+
 Kind = Literal["link", "level", "scale"]
 
 
@@ -86,6 +89,24 @@ def links(
     return own, own - pairs
 
 
+def directions(z: FloatArray) -> FloatArray:
+    """1 for each agent, -1 for one that always reports the opposite of most, (N,).
+
+    By the first principal component of the scores (T, N): the mean link of a sound
+    agent would mostly show how many of the others report the opposite, and change
+    whenever one of these does. Always: in each of four parts of the cases.
+    """
+    filled = np.nan_to_num(z)
+    _, vectors = np.linalg.eigh(filled.T @ filled)
+    first = vectors[:, -1] * np.where(vectors[:, -1].sum() < 0, -1.0, 1.0)
+    common = filled @ first
+    against = [
+        (filled[part] * (common[part, None] - filled[part] * first)).sum(axis=0) < 0
+        for part in np.array_split(np.arange(len(z)), PARTS)
+    ]
+    return np.where(np.all(against, axis=0), -1.0, 1.0)
+
+
 def shifts(
     values: FloatArray, peers: BoolArray | None = None
 ) -> list[tuple[Shift, Shift]]:
@@ -99,8 +120,10 @@ def shifts(
     time: where a close one drops out, the mean link of the others changes.
     """
     z = normal_scores(scalar(values))
-    own, contrast = links(z, peers)
-    levels, scales = z - others(z, peers), np.abs(z) - others(np.abs(z), peers)
+    sign = directions(z)
+    own, contrast = links(sign * z, peers)
+    levels = z - sign * others(sign * z, peers)
+    scales = np.abs(z) - others(np.abs(z), peers)
     found = []
     for i in range(z.shape[1]):
         link = _link_shift(own[:, i], contrast[:, i])

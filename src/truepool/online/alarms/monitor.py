@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from truepool.core.arrays import FloatArray, as_outcomes, logit
+from truepool.core.arrays import BoolArray, FloatArray, as_outcomes, logit
 from truepool.core.errors import AgentError, OutcomeError, PanelError, SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -20,7 +20,7 @@ from truepool.online.alarms.alarm import OUTCOMES, POOL, Alarm
 from truepool.online.alarms.change_point import others
 from truepool.online.alarms.conformal import MEMORY
 from truepool.online.alarms.discrimination import WINDOW
-from truepool.online.alarms.distribution import links
+from truepool.online.alarms.distribution import directions, links
 from truepool.online.alarms.repeats import RepeatDetector
 from truepool.online.alarms.runs import HISTORY, RunDetector
 from truepool.online.alarms.series import SeriesDetector, matters
@@ -66,7 +66,7 @@ class Monitor:
     alarm are ``constant``, ``stopped``, ``repeated`` (the feed broke); ``link`` (it no
     longer moves with the others), ``level``, ``scale`` (its reports changed); ``cost``,
     ``discrimination`` (the agent got worse); and ``outcome rate``. While a feed is
-    constant, it raises no other alarm.
+    constant, it raises no other alarm, and the others are not compared with it.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class Monitor:
         self._reported: list[deque[int]] = [deque(maxlen=history) for _ in range(N)]
         self._recent: list[deque[float]] = [deque(maxlen=WINDOW) for _ in range(N)]
         self._warm_up: list[FloatArray] = []
-        self._baseline: tuple[FloatArray, FloatArray] | None = None
+        self._baseline: tuple[FloatArray, FloatArray, FloatArray] | None = None
         self._detectors: dict[tuple[str, str], SeriesDetector] = {}
         self._waiting: dict[int, _Case] = {}
         self._positive = self._settled = 0
@@ -221,12 +221,13 @@ class Monitor:
                 self._baseline = _baseline(np.stack(self._warm_up))
                 self._warm_up = []
             return
-        centre, spread = self._baseline
+        centre, spread, sign = self._baseline
         z = np.clip((z - centre) / spread, -4.0, 4.0)[None]
-        own, contrast = links(z)
+        peers = self._peers()
+        own, contrast = links(sign * z, peers)
         for kind, mine, relative in (
-            ("level", z, z - others(z)),
-            ("scale", np.abs(z), np.abs(z) - others(np.abs(z))),
+            ("level", z, z - sign * others(sign * z, peers)),
+            ("scale", np.abs(z), np.abs(z) - others(np.abs(z), peers)),
             ("link", own, contrast),
         ):
             for i, agent in enumerate(self.agents):
@@ -249,7 +250,7 @@ class Monitor:
             placements = stored.placements[None] if y else -stored.placements[None]
             series.append(("discrimination", placements))
         for kind, values in series:
-            contrast = values - others(values)
+            contrast = values - others(values, self._peers())
             for i, agent in enumerate(self.agents):
                 yield from self._detect(
                     agent,
@@ -279,6 +280,10 @@ class Monitor:
                 placements[i] = ndtri(rank / (WINDOW + 1))
             recent.append(value)
         return placements
+
+    def _peers(self) -> BoolArray:
+        """Agents (N,) that others are compared with: those with a feed that moves."""
+        return np.array([not feed.stuck for feed in self._constant])
 
     def _constant_agents(self) -> set[str]:
         """Agents whose feed is constant now: one cause should raise one alarm."""
@@ -330,11 +335,15 @@ def monitor_panel(panel: Panel, **settings: Any) -> tuple[Alarm, ...]:
     return tuple(found)
 
 
-def _baseline(z: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation of each agent's log-odds; 0 and 1 without reports."""
+def _baseline(z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Mean, standard deviation and direction of each agent's log-odds, (N,).
+
+    0, 1 and 1 without reports.
+    """
     known = ~np.isnan(z)
     count = np.maximum(known.sum(axis=0), 1)
     centre = np.where(known, z, 0.0).sum(axis=0) / count
     apart = np.where(known, z - centre, 0.0)
     spread = np.sqrt(np.square(apart).sum(axis=0) / count)
-    return centre, np.where(spread > 0, spread, 1.0)
+    spread = np.where(spread > 0, spread, 1.0)
+    return centre, spread, directions((z - centre) / spread)

@@ -32,6 +32,7 @@ from truepool.render.verdict import (
     changes,
     costs,
     describe_errors,
+    rates,
     saving_label,
     sentence,
     withheld,
@@ -97,6 +98,7 @@ def _verdict(audit: Audit) -> dict[str, Any]:
         "changes": changes(audit),
         "labels": labels.sentence(audit.labels, audit.label_cases),
         "costs": costs(audit),
+        "rates": rates(audit),
         "cost_label": saving_label,
         "links": LINKS,
     }
@@ -108,10 +110,16 @@ def _section(name: str, link: str, title: str, **shown: Any) -> Section:
 
 
 def sections(audit: Audit) -> Iterator[Section]:
-    """Yield what there is evidence for, in the order of a reader's questions."""
+    """Yield what there is evidence for, in the order of a reader's questions.
+
+    While the outcome is in doubt, only what does not depend on it.
+    """
+    if audit.recommendation.outcome_in_doubt:
+        yield from _redundancy(audit)
+        return
     yield _calibration(audit)
     yield _agents(audit)
-    yield _redundancy(audit)
+    yield from _redundancy(audit)
     if audit.segments:
         yield _section(
             "segments", "Segments", f"Who fails where, by {audit.by}?",
@@ -195,15 +203,17 @@ def _spoken(pairs: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
     return list(islice(pairs, MAX_READ_ALOUD))
 
 
-def _redundancy(audit: Audit) -> Section:
-    """Correlation of those agents that a heat map has room for."""
+def _redundancy(audit: Audit) -> Iterator[Section]:
+    """Correlation of those agents that a heat map has room for, if any is known."""
     others = _others(audit.correlation)
+    if others.max() == -1.0:
+        return
     nearest = _others(np.abs(audit.correlation)).max(axis=1)
     rows = np.sort(np.argsort(-nearest, kind="stable")[:MAX_ROWS])
     agents = [audit.agents[i] for i in rows]
     drawn = figures.correlation(agents, audit.correlation[np.ix_(rows, rows)])
     i, j = np.unravel_index(int(others.argmax()), others.shape)
-    return _section(
+    yield _section(
         "redundancy", "Redundancy", "Which agents say the same?",
         pair=(audit.agents[i], audit.agents[j]),
         closest=float(others[i, j]),

@@ -21,6 +21,7 @@ from truepool.render.tables.grid import plain, print_block, print_steps
 from truepool.render.verdict import (
     changes,
     describe_errors,
+    rates,
     saving_label,
     sentence,
     withheld,
@@ -42,8 +43,8 @@ def show(audit: Audit, console: Console) -> None:
     console.print()
     if audit.changes is not None:
         write("\n".join(changes(audit)) + "\n")
-    write(scope(audit))
-    write(f"{labels.sentence(audit.labels, audit.label_cases)}\n")
+    named = labels.sentence(audit.labels, audit.label_cases)
+    write("\n".join(filter(None, [scope(audit), named, rates(audit)])) + "\n")
     for place, (finding, explained) in enumerate(audit.groups, start=1):
         _print_finding(console, finding, f"{place:>2}. ", audit)
         for other in explained:
@@ -64,7 +65,8 @@ def markdown(audit: Audit) -> str:
     lines.append("")
     if audit.changes is not None:
         lines += [*(f"{plain(line)}  " for line in changes(audit)), ""]
-    lines += [plain(f"{scope(audit)} {named}"), "", "## Findings", ""]
+    about = " ".join(filter(None, [scope(audit), named, rates(audit)]))
+    lines += [plain(about), "", "## Findings", ""]
     for place, (finding, explained) in enumerate(audit.groups, start=1):
         lines.append(_item(finding, f"{place}. ", audit))
         lines += [_item(other, "   - ", audit) for other in explained]

@@ -52,7 +52,7 @@ def grid(comparison: Comparison) -> Grid:
         in_unit("against best agent", _currency(comparison)),
     ]
     headers += ["Brier"] if comparison.loss != "brier" else []
-    headers += ["ECE"]
+    headers += ["ECE", *_class_headers(comparison)]
     title = (
         f"{len(rows)} pools of {len(comparison.agents)} agents on "
         f"{comparison.tested:,} cases, each tested on cases it was not fitted on"
@@ -78,7 +78,19 @@ def _row(row: Row, comparison: Comparison) -> tuple[str, ...]:
         _difference(row.to_best, is_significant(row.to_best, row.p_best, level), like),
     ]
     cells += [number(row.brier)] if comparison.loss != "brier" else []
-    return (*cells, number(row.ece, 0.1))
+    cells += [number(row.ece, 0.1)]
+    return (*cells, *(percent(r) for r in row.recalls if comparison.classes > 2))
+
+
+def _class_headers(comparison: Comparison) -> list[str]:
+    """Name the recall of each of more than two classes."""
+    if comparison.classes == 2:
+        return []
+    return [f"recall of {name}" for name in _class_names(comparison)]
+
+
+def _class_names(comparison: Comparison) -> list[str]:
+    return labels.class_names(comparison.labels or range(comparison.classes))
 
 
 def _recall(row: Row) -> str:
@@ -180,7 +192,7 @@ def _bounds(comparison: Comparison) -> str:
     """Say which intervals are not, or not only, by resampling."""
     rows = comparison.rows
     text = "" if rows[0].recall_interval is None else " (recall: Wilson)"
-    perfect = any(row.fn_rate == 0 or row.fp_rate == 0 for row in rows)
+    perfect = any(1.0 in row.recalls for row in rows)
     if comparison.loss == "cost" and perfect:
         text += (
             "; where a pool decided every case of a class correctly, the upper end of "
@@ -197,8 +209,7 @@ def _allowance(comparison: Comparison) -> str:
 
 
 def _errors(comparison: Comparison) -> str:
-    names = comparison.labels or range(comparison.classes)
-    return describe_classes(asdict(comparison.costs), labels.class_names(names))
+    return describe_classes(asdict(comparison.costs), _class_names(comparison))
 
 
 def _decision(costs: Costs, threshold: float | None) -> str:

@@ -24,8 +24,11 @@ def grids(audit: Audit, most: int | None = None) -> tuple[Grid, ...]:
     """Lay out the evidence as tables: calibration, agents, other pools, robustness.
 
     Of more than ``most`` agents, those are shown that earn the largest weights, then
-    those with the most cases.
+    those with the most cases. Each depends on outcomes: none is shown while these are
+    in doubt.
     """
+    if audit.recommendation.outcome_in_doubt:
+        return ()
     tables = [calibration(audit, most), agents(audit, most)]
     if audit.segments:
         tables.append(segments(audit))
