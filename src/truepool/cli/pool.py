@@ -48,7 +48,7 @@ def pool(
     from truepool.data.tables import file_format, load_reports
     from truepool.data.tables.summary import describe_repeats
     from truepool.measures.capacity import Capacity
-    from truepool.pools.scorer import doubt_likeness
+    from truepool.pools.unit_doubt import doubt_likeness
     from truepool.render.labels import sentence
 
     check_files([train, new], [output, json_file])

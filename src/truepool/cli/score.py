@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from truepool.data.tables import TableFormat
     from truepool.measures.capacity import Capacity
     from truepool.pools import Pool
-    from truepool.pools.scorer import Scorer, Tally, UnitDoubt
+    from truepool.pools.scorer import Scorer, Tally
+    from truepool.pools.unit_doubt import UnitDoubt
 
 WRITTEN = ("time_format", "sep", "decimal", "missing", "percent")
 LONG = ("long", "decision_time", "updates")
@@ -284,7 +285,7 @@ def _unit_doubt(
     fitted_on: "TableFormat",
 ) -> "UnitDoubt | None":
     """Why percentages may be fractions; None where both pool and user know them."""
-    from truepool.pools.scorer import doubt_memory, doubt_statement
+    from truepool.pools.unit_doubt import doubt_memory, doubt_statement
 
     if "percent" not in given:
         return doubt_memory(agents, written)
