@@ -71,6 +71,7 @@ POLICY = {
         "CLIP_TOLERANCE": 1e-06,
         "MAX_SCORE": 10,
         "MIXED_SHARE": 0.05,
+        "SMALL": 0.01,
         "SUM_TOLERANCE": 0.001,
         "UNIT_RATIO": 10.0,
     },
@@ -325,6 +326,7 @@ POLICY = {
         "PRECISION": 1e-07,
     },
     "pools.stacked_lr": {"PENALTY": 1.0},
+    "pools.unit_doubt": {"ENOUGH": 20, "EXPECTED": 7.0},
     "render.config": {"WIDTH": 88},
     "render.figures.charts": {"MAX_MARKERS": 30, "SIDE": 3.1},
     "render.figures.correlation_matrix": {
