@@ -196,7 +196,8 @@ def _join_labels(
 ) -> nw.DataFrame[Any]:
     """Put the labels of a file beside the verdicts, by the ids of the items."""
     key = written.long[0] if written.long else written.id or "id"
-    given, _ = read_source(path, TableFormat(id=written.id))
+    labelled = TableFormat(written.outcome, id=written.id, missing=written.missing)
+    given, _ = read_source(path, labelled)
     own = written.id or "id"
     for who, table, name in (
         ("the table of verdicts", frame, key),
