@@ -228,6 +228,8 @@ POLICY = {
         "LEVEL_CHANGE": 0.5,
         "LINK_FALL": 0.1,
         "LINK_LOSS": 0.5,
+        "OPPOSITE": 1.25,
+        "PARTS": 4,
         "OWN_SHARE": 0.5,
         "RELATIVE_FALL": 0.25,
         "SCALE_CHANGE": 0.2,
