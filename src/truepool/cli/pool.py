@@ -60,7 +60,9 @@ def pool(
     options.check_class_costs(rule.costs, panel.labels)
     options.note_faults(panel)
     reports = load_reports(new, panel.agents, table_format, panel.labels)
-    doubt = doubt_likeness(panel.agents, table_format)
+    doubt = None
+    if table_format.percent:
+        doubt = doubt_likeness(panel.agents, table_format)
     if doubt is not None:
         doubt.check_reports(reports.layout, reports.summary.signed)
     options.NOTES.extend(f"{new.name}: {line}" for line in reports.summary.notes())

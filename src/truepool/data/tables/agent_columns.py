@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -74,12 +74,12 @@ def removal_options(out: Sequence[str], agents: Sequence[str]) -> str:
 
 
 def numbered_columns(
-    columns: Mapping[str, FloatArray], in_percent: Callable[[str], bool]
+    columns: Mapping[str, FloatArray], percent: Collection[str]
 ) -> tuple[str, ...]:
     """Columns in percent that look like ids; in any other unit they are refused."""
     found = []
     for name, values in columns.items():
-        if in_percent(name):
+        if name in percent:
             found += [name] if looks_like_id(np.round(values * 100, 9)) else []
         elif looks_like_id(values):
             word = shlex.quote(name)

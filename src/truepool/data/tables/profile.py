@@ -15,7 +15,10 @@ from truepool.core.errors import TruepoolError
 from truepool.core.formatting import pluralize
 from truepool.data.tables.column_profile import (
     ColumnProfile,
+    agents_in_percent,
     columns_by_class,
+    describe_units,
+    format_mean,
     profile_columns,
 )
 from truepool.data.tables.doubtful_columns import (
@@ -24,7 +27,12 @@ from truepool.data.tables.doubtful_columns import (
     percent_columns,
 )
 from truepool.data.tables.files import NAMES
-from truepool.data.tables.question import Question, agent_question
+from truepool.data.tables.question import (
+    Question,
+    agent_question,
+    percent_question,
+    word_question,
+)
 from truepool.data.tables.reader import INDEXES, load_panel, read_source
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.times import BETWEEN, ISO
@@ -152,11 +160,7 @@ def _find_agents(look: _Look) -> None:
         return
     used = [name for names in by_agent.values() for name in names]
     look.reports = [look.open[name] for name in used]
-    units = {
-        "percentages" if c.percent else "numbers between 0 and 1" for c in look.reports
-    }
-    reason = " and ".join(sorted(units, reverse=True))
-    look.set("agents", list(by_agent), reason, *used)
+    look.set("agents", list(by_agent), describe_units(look.reports), *used)
 
 
 def _ask_for_agents(look: _Look) -> None:
@@ -166,31 +170,20 @@ def _ask_for_agents(look: _Look) -> None:
     look.ask("agents", "which columns hold the reports of agents?", *every)
     above = [name for name, column in large.items() if not column.lies_within(1.0)]
     if above:
-        choices: list[tuple[Any, str]] = [
-            (True, "if the reports lie between 0 and 100")
-        ]
-        if len(above) < len(large):
-            choices.append((above, "if those of the others are fractions"))
-        look.ask("percent", "are the reports percentages?", *choices)
+        some = (above, "if those of the others are fractions")
+        look.ask(
+            "percent",
+            "are the reports percentages?",
+            (True, "if the reports lie between 0 and 100"),
+            *([some] if len(above) < len(large) else []),
+        )
 
 
 def _ask_for_words(look: _Look) -> None:
     """Ask about columns that look like reports but for a word or two."""
     found = {name: column.words for name, column in look.open.items() if column.words}
-    choices = {
-        word: f"{pluralize(count, 'row')} of {name!r}"
-        for name, words in found.items()
-        for word, count in words.items()
-    }
-    if not choices:
-        return
-    names, words = (" and ".join(map(repr, each)) for each in (found, choices))
-    sentence = (
-        f"{names} {'looks' if len(found) == 1 else 'look'} like reports but for "
-        f"{words}: does that mean no report (--missing)? Then add {names} to the "
-        "agents."
-    )
-    look.questions.append(Question("missing", sentence, tuple(choices.items())))
+    if found:
+        look.questions.append(word_question(found))
 
 
 def _doubt_agents(look: _Look, columns: Mapping[str, ColumnProfile]) -> None:
@@ -209,15 +202,12 @@ def _doubt_agents(look: _Look, columns: Mapping[str, ColumnProfile]) -> None:
 
 def _find_percentages(look: _Look) -> None:
     """Take columns with percent signs for percentages; others up to 1 are fractions."""
-    signed = [column for column in look.reports if column.percent]
-    if not signed:
-        return
-    if all(column.percent or not column.lies_within(1.0) for column in look.reports):
+    percent = agents_in_percent(look.reports, by_class=bool(look.classes))
+    if percent is True:
         look.set("percent", True, "percent signs in the reports")
-        return
-    agents = [c.name.rpartition(":")[0] if look.classes else c.name for c in signed]
-    names = list(dict.fromkeys(agents))
-    look.set("percent", names, "percent signs; the other agents lie between 0 and 1")
+    elif percent:
+        reason = "percent signs; the other agents lie between 0 and 1"
+        look.set("percent", percent, reason)
 
 
 def _ask_for_percentages(look: _Look) -> None:
@@ -227,10 +217,9 @@ def _ask_for_percentages(look: _Look) -> None:
     large = {n: c.by_row for n, c in look.open.items() if c.lies_within(100.0)}
     found = percent_columns(large, [column.by_row for column in look.reports])
     if found:
-        signed = look.options.get("percent", [])
-        percent = True if signed is True else [*signed, *found]
-        answer = {"agents": [*look.options["agents"], *found], "percent": percent}
-        look.questions.append(agent_question("percent", found, " in percent", answer))
+        percent = look.options.get("percent", [])
+        question = percent_question(found, look.options["agents"], percent)
+        look.questions.append(question)
 
 
 def _find_outcome(look: _Look, columns: Mapping[str, ColumnProfile]) -> None:
@@ -270,14 +259,9 @@ def _mean_report(look: _Look, outcome: ColumnProfile, label: str) -> str:
     """Say what agents report on average where this label was the outcome."""
     rows = outcome.codes == outcome.distinct.index(label)
     reports = [c for c in look.reports if not look.classes or c.name.endswith(label)]
-    values = np.array([column.by_row[rows] for column in reports])
+    mean = format_mean([column.by_row[rows] for column in reports], reports)
     count = f"{outcome.counts[label]:,} rows"
-    if not np.isfinite(values).any():
-        return count
-    share = np.array([c.lies_within(1.0) and not c.percent for c in reports])
-    percent = not share.all()
-    values[share & percent] *= 100
-    return f"{count}; the mean report there is {np.nanmean(values):.3g}{' %' * percent}"
+    return f"{count}; the mean report there is {mean}" if mean else count
 
 
 def _find_id(look: _Look) -> None:

@@ -1,8 +1,10 @@
 """What a table cannot say, and what is asked about it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from truepool.core.formatting import pluralize
 
 
 @dataclass(frozen=True)
@@ -34,12 +36,22 @@ class Question:
         return " ".join(f"{value!r}: {why}." for value, why in self.choices)
 
 
-def agent_question(
-    option: str,
-    found: Mapping[str, str],
-    kind: str = "",
-    if_so: Mapping[str, Any] | None = None,
+def percent_question(
+    found: Mapping[str, str], agents: Sequence[str], percent: bool | Sequence[str]
 ) -> Question:
+    """Ask whether columns are agents in percent, beside ``agents`` that are known.
+
+    ``percent`` says which of these are in percent.
+
+    >>> percent_question({"vendor": "..."}, ["rf"], []).if_so
+    {'agents': ['rf', 'vendor'], 'percent': ['vendor']}
+    """
+    names = percent if isinstance(percent, bool) else [*percent, *found]
+    answer = {"agents": [*agents, *found], "percent": names}
+    return replace(agent_question("percent", found, " in percent"), if_so=answer)
+
+
+def agent_question(option: str, found: Mapping[str, str], kind: str = "") -> Question:
     """Ask whether columns are agents, by their names and what speaks for or against.
 
     >>> agent_question("ignore", {"tax": "..."}).sentence
@@ -48,5 +60,20 @@ def agent_question(
     names = " and ".join(map(repr, found))
     is_one = "is {} an agent{}?" if len(found) == 1 else "are {} agents{}?"
     sentence = is_one.format(names, kind)
-    choices = tuple(found.items())
-    return Question(option, sentence, choices, required=False, if_so=if_so or {})
+    return Question(option, sentence, tuple(found.items()), required=False)
+
+
+def word_question(found: Mapping[str, Mapping[str, int]]) -> Question:
+    """Ask whether words of columns, by how often each occurs, mean no report."""
+    choices = {
+        word: f"{pluralize(count, 'row')} of {name!r}"
+        for name, words in found.items()
+        for word, count in words.items()
+    }
+    names, words = (" and ".join(map(repr, each)) for each in (found, choices))
+    sentence = (
+        f"{names} {'looks' if len(found) == 1 else 'look'} like reports but for "
+        f"{words}: does that mean no report (--missing)? Then add {names} to the "
+        "agents."
+    )
+    return Question("missing", sentence, tuple(choices.items()))

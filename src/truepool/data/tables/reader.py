@@ -607,8 +607,9 @@ def _wide_table(
     id = _usual(written.id, "id", frame.columns)
     of_cases = written.case_columns
     names = choose_agents(_report_columns(frame.columns, written), written.agents)
-    columns, signed = parse_reports((frame[name] for name in names), written)
-    numbered = numbered_columns(columns, written.in_percent)
+    columns, signed = parse_reports([frame[name] for name in names], written)
+    percent = written.percent and [*filter(written.in_percent, columns)]
+    numbered = numbered_columns(columns, percent or ())
     agents, classes, values, renormalized = group_by_agent(columns)
     if units and not classes:
         check_percentages(columns, written, signed)
