@@ -86,10 +86,9 @@ SPELLINGS = {
     ),
     "--percent": Spelling(
         "[=NAMES]",
-        "Reports are percentages, 0 to 100 or 6.1%: all of them. --percent=NAMES: only "
-        "those of these agents (names or patterns, separated by commas, as in a,b), "
-        "the others are fractions; the equals sign is required. --no-percent: none, "
-        "whatever a config file or a saved pool says.",
+        "All reports are percentages, 0 to 100 or 6.1%. --percent=NAMES: only those of "
+        "these agents, as in a,b or 'vendor_*'; the equals sign is required. "
+        "--no-percent: none.",
     ),
     "--long": Spelling(
         "CASE AGENT REPORT",
