@@ -94,8 +94,8 @@ POLICY = {
     },
     "data.tables.files": {"MAX_QUOTED": 40},
     "data.tables.manifest": {"FORMAT": 1, "PERIOD": 1.0},
-    "data.tables.numbers": {"EDGE": 1e-06, "LIKELIER": 3.0, "MOST_MARKS": 10},
     "data.tables.panel_stream": {"HEAD": 20_000, "MOST_LABELS": 1_000},
+    "data.tables.report_columns": {"MOST_MARKS": 10},
     "data.tables.repeated_ids": {"MOST_IDS": 1_000_000},
     "data.tables.profile": {"SEGMENTS": 20},
     "data.tables.row_sample": {
@@ -104,6 +104,7 @@ POLICY = {
         "BLOCK_ROWS": 5_000,
         "MOST_ROWS": 1_000_000,
     },
+    "data.tables.units": {"EDGE": 1e-06, "LIKELIER": 3.0},
     "data.weights": {"ROUNDING_ERROR": 1e-12, "SUM_TOLERANCE": 1e-09},
     "datasets.download": {"ROOM": 1_048_576, "TIMEOUT": 30.0},
     "datasets.files": {"CHUNK_SIZE": 1_048_576},

@@ -135,7 +135,7 @@ def test_a_byte_order_mark_is_no_key(tmp_path):
         ("cost-fn = true", "cost-fn in pool.toml must be text or a number; got True"),
         ("level = 'ten'", "level in pool.toml must be a number; got 'ten'"),
         ("folds = 2.5", "folds in pool.toml must be a whole number; got 2.5"),
-        ("percent = 1", "percent in pool.toml must be true or false; got 1"),
+        ("percent = 1", "percent in pool.toml must be true, false or a list of names; got 1"),
         ("outcome = ['a', 'b']", "outcome in pool.toml must be text or a number"),
         ("outcome = 1979-05-27", "outcome in pool.toml must be text or a number"),
         ("long = ['a', 'b']", "long in pool.toml must be a list of three texts"),

@@ -11,7 +11,7 @@ from command import OPTIONS, VERBS
 
 from truepool.cli import outputs
 from truepool.cli.options import SPELLINGS
-from truepool.cli.verbs import expand_json
+from truepool.cli.verbs import expand_bare
 from truepool.core.errors import SettingError
 
 OWN = {
@@ -110,11 +110,11 @@ def test_every_option_is_explained_in_a_sentence(verb):
 
 
 def test_json_alone_goes_to_standard_output_and_with_a_file_to_the_file():
-    assert expand_json(["audit", "--json"]) == ["audit", "--json=-"]
-    assert expand_json(["audit", "--json=a.json"]) == ["audit", "--json=a.json"]
-    assert expand_json(["pool", "--", "--json"]) == ["pool", "--", "--json"]
+    assert expand_bare(["audit", "--json"]) == ["audit", "--json=-"]
+    assert expand_bare(["audit", "--json=a.json"]) == ["audit", "--json=a.json"]
+    assert expand_bare(["pool", "--", "--json"]) == ["pool", "--", "--json"]
     with pytest.raises(SettingError, match="write --json=out.json"):
-        expand_json(["audit", "--json", "out.json"])
+        expand_bare(["audit", "--json", "out.json"])
 
 
 @pytest.mark.parametrize("file", ["sets.json", "sets.txt"])

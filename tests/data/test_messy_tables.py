@@ -474,8 +474,9 @@ def test_a_long_table_that_contradicts_itself_is_refused(change, settings, kind,
         (["90%", "20%"], {}, "'ada' has '90%' in zero-based row 0. Pass --percent"),
         (["0,9", "0,2"], {}, "'ada' has '0,9' in zero-based row 0. Pass --decimal ','"),
         (["9,5%", "20%"], {}, "Pass --decimal ',' and --percent"),
-        (["90%", "0.2"], {"percent": True}, "'ada' has '90%' and column 'ada' has '0.2'"),
-        (["90%", "20%"], {"percent": True}, "'ada' has '90%' and column 'bob' has '0.6'"),
+        (["90%", "0.2"], {"percent": True}, "'ada' has '90%' in zero-based row 0 and '0.2' in"),
+        (["90%", "20%"], {"percent": True},
+         "'bob' has none and goes only up to 0.6. If it reports fractions, pass --percent=ada;"),
     ],
 )  # fmt: skip
 def test_units_are_named_and_never_mixed(cells, settings, match):
@@ -510,9 +511,9 @@ def test_numbered_classes_start_at_0_and_hold_probabilities():
     ("columns", "sentence"),
     [
         ({"rf": [0.9, 0.2], "vendor": [91.0, 7.5]},
-         "'vendor' goes up to 91, column 'rf' only to 0.9. Multiply 'rf' by 100"),
+         "'vendor' goes up to 91, column 'rf' only to 0.9. If only 'vendor' is in percent"),
         ({"rf": [0.9, 0.2], "gbm": [0.8, 0.1], "vendor": [91.0, 7.5]},
-         "Divide 'vendor' by 100 in the table and leave out --percent"),
+         "If only 'vendor' is in percent, pass --percent=vendor"),
         ({"rf": [0.9, 0.2], "vote": [1, 0]},
          "some report must be above 1; the largest is 1 in column 'vote'. Leave out"),
         ({"rf": [90.0, 20.0], "vote": [1, 0]}, "column 'vote' only to 1"),

@@ -1,8 +1,5 @@
 """A look at an unknown table: what can be read off is decided, the rest is asked."""
 
-import shlex
-import subprocess
-import sys
 import tomllib
 from datetime import date, timedelta
 
@@ -195,9 +192,10 @@ def test_columns_without_plain_values_are_left_aside(tmp_path):
 
 
 def test_a_table_that_cannot_be_read_says_why(tmp_path):
-    mixed = REPORTS | {"m0": [f"{100 * p}%" for p in REPORTS["m0"]]}
-    profile = look(tmp_path, mixed | {"y": Y})
-    assert "either all reports carry a percent sign or none" in profile.problem
+    signs = ["%", ""] * (T // 2)
+    cells = [f"{100 * p}{sign}" for p, sign in zip(REPORTS["m0"], signs, strict=True)]
+    profile = look(tmp_path, REPORTS | {"m0": cells, "y": Y})
+    assert "either all reports of a column carry a percent sign" in profile.problem
 
 
 @given(
@@ -207,7 +205,7 @@ def test_a_table_that_cannot_be_read_says_why(tmp_path):
 def test_any_names_and_labels_make_valid_toml(names, label):
     profile = TableProfile(
         9,
-        {"agents": names, "id": label, "percent": True},
+        {"agents": names, "id": label, "percent": names[1:]},
         dict.fromkeys(("agents", "id", "percent"), "because"),
         (
             Question("positive", "which?", ((label, repr(label)), ("b", "3 rows"))),
@@ -221,7 +219,7 @@ def test_any_names_and_labels_make_valid_toml(names, label):
     assert read == {
         "agents": [name.replace(",", "?") for name in names],
         "id": label,
-        "percent": True,
+        "percent": [name.replace(",", "?") for name in names[1:]],
     }
     answered = text.replace("# positive = ", "positive = ", 1)
     assert tomllib.loads(answered)["positive"] == label
@@ -262,41 +260,96 @@ def test_a_text_that_hardly_repeats_names_the_cases(tmp_path):
     assert "id" not in look(tmp_path, {"Vorgangs-Nr": numbers} | columns).options
 
 
+VENDOR = np.clip(20 + 60 * Y + RNG.normal(0, 10, T), 2, 98).round(2)
+
+
+def answered(text):
+    """Text of a config file in which the lines for a yes replace those above them."""
+    comment = text.index("# If so, use these lines instead of")
+    lines = text[comment:].partition("\n\n")[0].splitlines()[1:]
+    keys = [line.split()[1] for line in lines if " = " in line]
+    kept = [line for line in text[:comment].splitlines() if line.split()[:1] not in
+            [[key] for key in keys]]  # fmt: skip
+    return "\n".join([*kept, *(line[2:] for line in lines)])
+
+
 @pytest.mark.parametrize("written", [{}, {"sep": ";", "decimal": ","}, {"sep": "\t"}])
-def test_an_agent_in_percent_is_asked_about_and_the_command_cures_it(tmp_path, written):
-    vendor = np.clip(20 + 60 * Y + RNG.normal(0, 10, T), 2, 98).round(2)
+def test_an_agent_in_percent_is_asked_about_and_the_lines_cure_it(tmp_path, written):
     age, ids = RNG.integers(18, 90, T), [f"0{t}" for t in range(T)]
-    columns = REPORTS | {"vendor": vendor, "age": age, "case": ids, "y": Y}
+    columns = REPORTS | {"vendor": VENDOR, "age": age, "case": ids, "y": Y}
     profile = look(tmp_path, columns, **written)
     assert profile.options["agents"] == ["m0", "m1", "m2"]
     (question,) = profile.questions
     assert question.sentence == "is 'vendor' an agent in percent?"
-    assert f"from {vendor.min():g} to {vendor.max():g}" in question.reasons
+    assert f"from {VENDOR.min():g} to {VENDOR.max():g}" in question.reasons
     assert profile.amounts == ("age",)
     text = config_text(profile, "table.csv")
     assert "is 'vendor' an agent in percent?" in text
     assert "percent" not in tomllib.loads(text)
-    python, *words = shlex.split(question.cure.partition(": ")[2])
-    assert python == "python"
-    subprocess.run([sys.executable, *words], check=True)
-    cured = profile_table(tmp_path / "table_fractions.csv")
-    assert cured.options["agents"] == ["m0", "m1", "m2", "vendor"]
-    assert cured.questions == ()
-    options = {k.replace("-", "_"): v for k, v in cured.options.items()}
-    panel, _ = load_panel(tmp_path / "table_fractions.csv", TableFormat(**options))
-    assert panel.reports[:, 3] == pytest.approx(vendor / 100)
+    options = tomllib.loads(answered(text))
+    assert options["percent"] == ["vendor"]
+    panel, _ = load_panel(tmp_path / "table.csv", TableFormat(**options))
+    assert panel.agents == ("m0", "m1", "m2", "vendor")
+    assert panel.reports[:, 3] == pytest.approx(VENDOR / 100)
+    assert panel.reports[:, 0] == pytest.approx(REPORTS["m0"])
     assert panel.ids.tolist() == ids
 
 
-def test_a_table_that_is_no_text_has_no_command(tmp_path):
-    path = tmp_path / "table.parquet"
-    vendor = np.clip(20 + 60 * Y + RNG.normal(0, 10, T), 2, 98)
-    pd.DataFrame(REPORTS | {"a": vendor, "b": vendor, "y": Y}).to_parquet(path)
-    (question,) = profile_table(path).questions
-    assert question.sentence == "are 'a' and 'b' agents in percent?"
-    assert question.cure == (
-        "divide them by 100 in the table, and add them to the agents."
-    )
+def test_percent_signs_in_some_columns_say_which_agents_are_in_percent(tmp_path):
+    signed = [f"{p:.3f} %" for p in 100 * REPORTS["m1"]]
+    profile = look(tmp_path, REPORTS | {"m1": signed, "vendor": VENDOR, "y": Y})
+    assert profile.options["percent"] == ["m1"]
+    assert profile.reasons["percent"].startswith("percent signs; the other agents lie")
+    assert profile.problem is None
+    (question,) = profile.questions
+    assert question.if_so == {
+        "agents": ["m0", "m1", "m2", "vendor"],
+        "percent": ["m1", "vendor"],
+    }
+    text = config_text(profile, "table.csv")
+    assert tomllib.loads(text)["percent"] == ["m1"]
+    options = tomllib.loads(answered(text))
+    panel, _ = load_panel(tmp_path / "table.csv", TableFormat(**options))
+    assert panel.reports[:, 1] == pytest.approx(REPORTS["m1"], abs=1e-5)
+    assert panel.reports[:, 3] == pytest.approx(VENDOR / 100)
+
+
+def test_where_all_agents_carry_percent_signs_a_bare_one_joins_them(tmp_path):
+    signed = {name: [f"{p:.3f}%" for p in 100 * v] for name, v in REPORTS.items()}
+    profile = look(tmp_path, signed | {"vendor": VENDOR, "y": Y})
+    assert profile.options["percent"] is True
+    (question,) = profile.questions
+    assert question.if_so["percent"] is True
+    options = tomllib.loads(answered(config_text(profile, "table.csv")))
+    panel, _ = load_panel(tmp_path / "table.csv", TableFormat(**options))
+    assert panel.reports[:, 3] == pytest.approx(VENDOR / 100)
+
+
+def test_the_mean_report_of_two_units_is_in_percent(tmp_path):
+    signed = [f"{p:.3f}%" for p in 100 * REPORTS["m1"]]
+    label = np.where(Y, "yes", "no")
+    profile = look(tmp_path, REPORTS | {"m1": signed, "label": label})
+    why = dict(profile.questions[0].choices)["yes"]
+    mean = 100 * np.mean([values[Y == 1] for values in REPORTS.values()])
+    assert why.endswith(f"the mean report there is {mean:.3g} %")
+
+
+def test_agents_of_classes_with_percent_signs_are_named_once(tmp_path):
+    columns = {f"{name}:{label}": p if label == "bad" else 1 - p
+               for name, p in REPORTS.items() for label in ("good", "bad")}  # fmt: skip
+    for label in ("good", "bad"):
+        columns[f"m1:{label}"] = [f"{100 * p}%" for p in columns[f"m1:{label}"]]
+    profile = look(tmp_path, columns | {"kind": np.where(Y, "bad", "good")})
+    assert profile.options["percent"] == ["m1"]
+    assert profile.problem is None
+
+
+def test_one_fraction_beside_percentages_is_asked_about_as_such(tmp_path):
+    columns = {"m0": REPORTS["m0"], "a": VENDOR, "b": VENDOR, "y": Y}
+    profile = look(tmp_path, columns)
+    (question,) = [q for q in profile.questions if q.option == "percent"]
+    assert [value for value, _ in question.choices] == [True, ["a", "b"]]
+    assert '# percent = ["a", "b"]  # if those' in config_text(profile, "table.csv")
 
 
 def test_the_date_of_the_cases_of_a_long_table_is_found(tmp_path):

@@ -27,14 +27,13 @@ def test_one_agent_in_percent_is_named_at_once():
     with pytest.raises(ReportError) as refusal:
         read_panel(table(PERCENT))
     assert str(refusal.value).endswith(
-        "Only 'rf' is in percent: divide it by 100 in the table (--percent is for "
-        "tables in which every agent is)."
+        "Only 'rf' is in percent: divide it by 100 (--percent=rf)."
     )
 
 
 def test_several_agents_in_percent_are_named_together():
     reports = np.column_stack([PERCENT, PERCENT, OTHERS])
-    cure = "Only 'a' and 'b' are in percent: divide them by 100 in the table"
+    cure = r"Only 'a' and 'b' are in percent: divide them by 100 \(--percent=a,b\)"
     with pytest.raises(ReportError, match=cure):
         Panel(reports, OUTCOMES, agents=("a", "b", "c", "d"))
 
@@ -50,8 +49,10 @@ def test_an_agent_that_mixes_units_is_asked_for_one(percent):
     assert "100" not in str(refusal.value).partition(").")[2]
 
 
-def test_the_cure_of_an_agent_in_percent_is_a_table_that_can_be_read():
-    assert len(read_panel(table(PERCENT / 100))) == 60
+def test_the_cure_of_an_agent_in_percent_is_an_option_that_works():
+    panel = read_panel(table(PERCENT), percent="rf")
+    fractions = read_panel(table(PERCENT / 100))
+    np.testing.assert_allclose(panel.reports, fractions.reports)
 
 
 def test_a_table_in_percent_is_still_told_of_the_option():

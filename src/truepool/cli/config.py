@@ -13,8 +13,11 @@ from typer.models import OptionInfo
 
 from truepool.core.errors import SettingError, SourceError, suggestion
 
-NAMES = ("agents",)
+NAMES = ("agents", "percent")
 """Options that take several names in one text; a file may give them as a list."""
+
+SWITCHES = {"percent": ("", "*")}
+"""Options with names that may be true or false as well, and the names of either."""
 
 KINDS: dict[type, str] = {
     bool: "true or false",
@@ -151,9 +154,12 @@ def _value(path: Path, name: str, value: Any, type: Any) -> Any:
     kind = get_origin(type) or type
     texts = isinstance(value, list) and all(isinstance(v, str) for v in value)
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if name in NAMES and texts:
+    switch = name in SWITCHES
+    if switch and isinstance(value, bool):
+        return SWITCHES[name][value]
+    if name in NAMES and texts and all(value):
         return ",".join(value)
-    if kind is str and (isinstance(value, str) or number):
+    if kind is str and (isinstance(value, str) or (number and not switch)):
         return str(value)
     if kind is float and number:
         return float(value)
@@ -165,7 +171,7 @@ def _value(path: Path, name: str, value: Any, type: Any) -> Any:
         return value
     if kind is list and (texts or isinstance(value, str)):
         return [value] if isinstance(value, str) else value
-    words = KINDS.get(kind, "")
+    words = "true, false or a list of names" if switch else KINDS.get(kind, "")
     if issubclass(kind, Enum):
         if value in list(kind):
             return value

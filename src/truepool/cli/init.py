@@ -76,7 +76,8 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
         lines.append(f"{question.heading}: {question.sentence}{_choices(question)}")
         if question.required:
             flag = f"--{question.option}"
-            command += f" {flag} {options.SPELLINGS[flag].value}".rstrip()
+            value = options.SPELLINGS[flag].value
+            command += f" {flag}" if value.startswith("[") else f" {flag} {value}"
     if len(profile.classes) > 2:
         lines.append(
             "If you like: what do errors cost? One row per true class and one column "
@@ -95,9 +96,15 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
 def _choices(question: "Question") -> str:
     """Return what an option could be, or the option that answers the question."""
     from truepool.data.labels import format_names
+    from truepool.data.reports import percent_option
+    from truepool.data.tables import TableFormat
 
-    if question.cure:
-        return f" {question.reasons} If so, {question.cure}"
+    if question.if_so:
+        words = " ".join(TableFormat(**question.if_so).options())
+        return (
+            f" {question.reasons} If so, add {words}, or use the lines that the file "
+            "has for it."
+        )
     if question.option == "missing":  # named already
         return ""
     if question.option == "ignore":
@@ -106,9 +113,11 @@ def _choices(question: "Question") -> str:
             f" {question.reasons} If not, add {shlex.join(cure)}, or remove the # of "
             "the ignore line in the file."
         )
+    if question.option == "percent":
+        some = [percent_option(names) for names, _ in question.choices[1:]]
+        return "".join(f" All (--percent), or some ({option})." for option in some)
     choices = [
         f"{value!r} ({why})" if question.option == "positive" else repr(value)
         for value, why in question.choices
-        if value is not True
     ]
     return f" {format_names(choices)}." if choices else ""

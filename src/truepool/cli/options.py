@@ -85,7 +85,12 @@ SPELLINGS = {
         "A word that means no report, such as n/d. Repeatable. An empty cell, NA, NaN "
         "and null mean that already.",
     ),
-    "--percent": Spelling("", "Reports are percentages: 0 to 100, or 6.1%.", type=bool),
+    "--percent": Spelling(
+        "[=NAMES]",
+        "All reports are percentages, 0 to 100 or 6.1%. --percent=NAMES: only those of "
+        "these agents, as in a,b or 'vendor_*'; the equals sign is required. "
+        "--no-percent: none.",
+    ),
     "--long": Spelling(
         "CASE AGENT REPORT",
         "The table has one row per report; these three columns hold the case, the "
@@ -313,7 +318,7 @@ def _parse_table(
     sep: Annotated[str | None, option("--sep")] = None,
     decimal: Annotated[str, option("--decimal")] = ".",
     missing: Annotated[list[str] | None, option("--missing")] = None,
-    percent: Annotated[bool, option("--percent")] = False,
+    percent: Annotated[str, option("--percent", show_default=False)] = "",
     long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
     decision_time: Annotated[str | None, option("--decision-time")] = None,
     updates: Annotated[str, option("--updates")] = "last",
@@ -440,10 +445,7 @@ def _collect_new_table(
     sep: Annotated[str | None, option("--sep")] = None,
     decimal: Annotated[str | None, option("--decimal")] = None,
     missing: Annotated[list[str] | None, option("--missing")] = None,
-    percent: Annotated[
-        bool | None,
-        typer.Option("--percent/--no-percent", help=SPELLINGS["--percent"].help),
-    ] = None,
+    percent: Annotated[str | None, option("--percent")] = None,
     long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
     decision_time: Annotated[str | None, option("--decision-time")] = None,
     updates: Annotated[str | None, option("--updates")] = None,

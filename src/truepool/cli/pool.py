@@ -45,11 +45,10 @@ def pool(
     from truepool.core.files import together
     from truepool.data.costs import Costs
     from truepool.data.panel import check_times
-    from truepool.data.sparse import SparseReports
     from truepool.data.tables import file_format, load_reports
     from truepool.data.tables.summary import describe_repeats
     from truepool.measures.capacity import Capacity
-    from truepool.pools.scorer import FITTED
+    from truepool.pools.scorer import doubt_likeness
     from truepool.render.labels import sentence
 
     check_files([train, new], [output, json_file])
@@ -61,10 +60,11 @@ def pool(
     options.check_class_costs(rule.costs, panel.labels)
     options.note_faults(panel)
     reports = load_reports(new, panel.agents, table_format, panel.labels)
-    if table_format.percent and not reports.summary.signed:
-        cells = reports.given
-        values = cells.values if isinstance(cells, SparseReports) else cells
-        FITTED.check_values(values, len(cells))
+    doubt = None
+    if table_format.percent:
+        doubt = doubt_likeness(panel.agents, table_format)
+    if doubt is not None:
+        doubt.check_reports(reports.layout, reports.summary.signed)
     options.NOTES.extend(f"{new.name}: {line}" for line in reports.summary.notes())
     if repeated := reports.summary.duplicate_ids:
         options.NOTES.append(f"warning: {new.name}: {describe_repeats(repeated)}")

@@ -118,10 +118,11 @@ def score(
     target = sys.stdout.buffer if place == STDOUT else place
     written = _format_of_new(source, new_format, fitted_on)
     written = replace(written, columns=_columns(pool, limit))
+    _check_percent_names(pool.agents_, written, fitted_on)
     usual_id = fitted_on.id or "id"
     name = written.long[0] if written.long else written.id or usual_id
     scorer = Scorer(pool, name, contributions, share, seed)
-    doubt = _unit_doubt(written, fitted_on, said="percent" in new_format)
+    doubt = _unit_doubt(pool.agents_, new_format, written, fitted_on)
     if into_folder:
         tally, done = _score_parts(
             scorer,
@@ -277,14 +278,30 @@ def _format_of_new(
 
 
 def _unit_doubt(
-    written: "TableFormat", fitted_on: "TableFormat", *, said: bool
+    agents: tuple[str, ...],
+    given: dict[str, Any],
+    written: "TableFormat",
+    fitted_on: "TableFormat",
 ) -> "UnitDoubt | None":
     """Why percentages may be fractions; None where both pool and user know them."""
-    from truepool.pools.scorer import REMEMBERED, STATED
+    from truepool.pools.scorer import doubt_memory, doubt_statement
 
-    if not written.percent or (said and fitted_on.percent):
-        return None
-    return STATED if said else REMEMBERED
+    if "percent" not in given:
+        return doubt_memory(agents, written)
+    return doubt_statement(agents, written, fitted_on)
+
+
+def _check_percent_names(
+    agents: tuple[str, ...], written: "TableFormat", fitted_on: "TableFormat"
+) -> None:
+    """Refuse agents in percent that neither the pool nor its table knew."""
+    from truepool.data.tables.agent_columns import choose_agents
+
+    if isinstance(written.percent, bool):
+        return
+    known = () if isinstance(fitted_on.percent, bool) else fitted_on.percent
+    new = [name for name in written.percent if name not in known]
+    choose_agents([*agents, *fitted_on.ignore], new, "--percent")
 
 
 def _columns(pool: "Pool", limit: "Capacity | None") -> tuple[str, ...]:

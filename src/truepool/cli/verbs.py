@@ -4,6 +4,7 @@ Errors become one sentence and exit code 2 here.
 """
 
 import os
+import shlex
 import sys
 from collections import Counter, UserDict
 from collections.abc import Sequence
@@ -80,6 +81,12 @@ OWN = {
 """Verbs of truepool, in the order of the help."""
 
 
+BARE = {"--json": "--json=-", "--percent": "--percent=*", "--no-percent": "--percent="}
+"""Options that may stand alone, and what they mean then: JSON goes to standard output,
+and all reports are percentages, or none. A value follows an equals sign."""
+VALUES = {"--json": "file", "--percent": "names"}
+"""What such options take."""
+
 SEVERAL_ELSEWHERE = frozenset(("--learner", "--pool"))
 """Options of which some verbs show several side by side, so that users try it."""
 
@@ -124,8 +131,8 @@ class Verbs(TyperGroup):
         self.commands = Parsers(OWN)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments; ``--json`` may stand alone or carry a file."""
-        return super().parse_args(ctx, expand_json(args))
+        """Parse the arguments; some options may stand alone or carry a value."""
+        return super().parse_args(ctx, expand_bare(args))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all verbs: truepool's first."""
@@ -164,20 +171,31 @@ class Verbs(TyperGroup):
         return plugins.offers(plugins.VERBS, self.commands)
 
 
-def expand_json(args: Sequence[str]) -> list[str]:
-    """Return the arguments with a bare ``--json`` as ``--json=-``: standard output.
+def expand_bare(args: Sequence[str]) -> list[str]:
+    """Return the arguments with a value for each option that stands alone.
 
-    >>> expand_json(["audit", "--json", "--seed", "1"])
-    ['audit', '--json=-', '--seed', '1']
+    >>> expand_bare(["audit", "--json", "--percent", "--seed", "1"])
+    ['audit', '--json=-', '--percent=*', '--seed', '1']
     """
     end = args.index("--") if "--" in args else len(args)
     for word, following in pairwise(args[:end]):
         if word == "--json" and following.endswith(".json"):
+            raise _equals_sign(word, following)
+    for word in args[:end]:
+        if word[:-1] in VALUES and word.endswith("="):
+            option = word[:-1]
             raise SettingError(
-                f"--json takes its file after an equals sign; write --json={following}"
+                f"{word} must be followed by its {VALUES[option]}, without a space; "
+                f"got nothing. Write {option} alone, or leave it out."
             )
-    bare = ["--json=-" if word == "--json" else word for word in args[:end]]
-    return [*bare, *args[end:]]
+    return [*(BARE.get(word, word) for word in args[:end]), *args[end:]]
+
+
+def _equals_sign(option: str, value: str) -> SettingError:
+    return SettingError(
+        f"{option} takes its {VALUES[option]} after an equals sign; write "
+        f"{option}={shlex.quote(value)}"
+    )
 
 
 def _plugin(name: str, entry: EntryPoint) -> Any:
@@ -295,12 +313,10 @@ def _print_usage(error: Any) -> None:
     if "\n" in message:  # the help, where a command needs a verb
         print(printable(message), file=sys.stderr)
         return
-    for word, file in pairwise(sys.argv):
-        if word == "--json" and f"({file})" in message:
-            print_note(
-                "error: --json takes its file after an equals sign; write "
-                f"--json={file}"
-            )
-            return
+    for word, value in pairwise(sys.argv):
+        if word in VALUES and "unexpected extra argument" in message:
+            if f"({value})" in message or not os.path.exists(value):
+                print_note(f"error: {_equals_sign(word, value)}")
+                return
     words = "truepool" if error.ctx is None else error.ctx.command_path
     print_note(f"error: {message[:1].lower()}{message[1:]}; see {words} --help")

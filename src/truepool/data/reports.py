@@ -1,5 +1,7 @@
 """Raw reports, checked: probabilities, or one sentence that says why not."""
 
+import shlex
+from collections.abc import Sequence
 from typing import Any, cast
 
 import narwhals as nw
@@ -28,6 +30,23 @@ MIXED_SHARE = 0.05
 
 MAX_SCORE = 10
 """Whole numbers up to here look like scores of a judge, and not like percentages."""
+
+
+def percent_option(agents: Sequence[str]) -> str:
+    """Return the option that says of a table that these agents report percentages.
+
+    >>> percent_option(["vendor_a", "vendor b"])
+    "--percent='vendor_a,vendor b'"
+    """
+    return f"--percent={shlex.quote(join_patterns(agents))}"
+
+
+def join_patterns(names: Sequence[str]) -> str:
+    """Return names in one text that is split at commas.
+
+    A question mark stands for any character, also for a comma in a name.
+    """
+    return ",".join(name.replace(",", "?") for name in names)
 
 
 def column_names(reports: object) -> tuple[str, ...]:
@@ -106,17 +125,14 @@ def check_sparse(
         cell = int(np.argmax(far))
         agent = reports.agent[cell]
         own = given[reports.agent == agent]
-        high = own.max() <= 100 and own.min() >= 0
+        cure = f"If {names[agent]!r} is not an agent, leave it out."
+        if own.max() <= 100 and own.min() >= 0:
+            option = _option(largest_reports(reports), int(agent), names)
+            cure = f"If these are percentages, divide by 100 ({option})."
         raise ReportError(
             f"a report must lie in [0, 1]; agent {names[agent]!r} has {given[cell]:g} "
             f"in {case_name(int(reports.case[cell]))} (all its reports lie between "
-            f"{own.min():g} "
-            f"and {own.max():g}). "
-            + (
-                "If these are percentages, divide by 100 (--percent)."
-                if high
-                else f"If {names[agent]!r} is not an agent, leave it out."
-            )
+            f"{own.min():g} and {own.max():g}). {cure}"
         )
     empty = reports.counts == 0
     if empty.any() and not allow_empty_cases:
@@ -128,6 +144,19 @@ def check_sparse(
         )
     checked = reports if np.array_equal(near, given) else reports.with_values(near)
     return checked, reports.cells - len(given)
+
+
+def largest_reports(reports: FloatArray | SparseReports) -> FloatArray:
+    """Return the largest number (N,) that each agent reports, 0 where there is none.
+
+    >>> largest_reports(np.array([[[0.2], [np.nan]], [[0.4], [np.nan]]]))
+    array([0.4, 0. ])
+    """
+    if not isinstance(reports, SparseReports):
+        return np.asarray(np.nanmax(reports, axis=(0, 2), initial=0.0))
+    largest = np.zeros(reports.agents)
+    np.maximum.at(largest, reports.agent, reports.values)
+    return largest
 
 
 def _frame(reports: object) -> nw.DataFrame[Any] | None:
@@ -218,7 +247,9 @@ def _outside(values: FloatArray, names: tuple[str, ...]) -> str:
             f"truepool jury does with --scores {start}-{top}."
         )
     elif high <= 100:
-        cure = _percent_cure(values, i, names)
+        cure = _mix(values, i, names) or _percent_cure(
+            largest_reports(values), i, names
+        )
     else:
         cure = f"If {names[i]!r} is not an agent, leave that column out."
     value = values[t, i, k].item()
@@ -229,24 +260,43 @@ def _outside(values: FloatArray, names: tuple[str, ...]) -> str:
     )
 
 
-def _percent_cure(values: FloatArray, i: int, names: tuple[str, ...]) -> str:
+def _others(tops: FloatArray, i: int) -> list[int]:
+    """Agents that report fractions, if agent i goes much higher than they do."""
+    others = np.flatnonzero((0 < tops) & (tops <= 1)).tolist()
+    if not others or tops[i] < UNIT_RATIO * tops[others].max():
+        return []
+    return others
+
+
+def _option(tops: FloatArray, i: int, names: tuple[str, ...]) -> str:
+    """Return the option for percentages of agent i: of all agents, or of some."""
+    if not _others(tops, i):
+        return "--percent"
+    return percent_option([n for n, top in zip(names, tops, strict=True) if top > 1])
+
+
+def _percent_cure(tops: FloatArray, i: int, names: tuple[str, ...]) -> str:
     """Say how percentages of agent i are read, alone or beside probabilities."""
-    tops = [float(np.nanmax(values[:, j], initial=0.0)) for j in range(len(names))]
-    others = [j for j, top in enumerate(tops) if 0 < top <= 1]
-    if not others or tops[i] < UNIT_RATIO * max(tops[j] for j in others):
-        return "These look like percentages: divide by 100 (--percent)."
-    if values.shape[2] == 1:
-        mixed = mixed_units(values[:, i, 0], values[:, others, 0])
-        if mixed is not None:
-            return describe_mix(names[i], values[:, i, 0], mixed)
-    percent = [names[j] for j, top in enumerate(tops) if top > 1]
+    option = _option(tops, i, names)
+    if not _others(tops, i):
+        return f"These look like percentages: divide by 100 ({option})."
+    percent = [name for name, top in zip(names, tops, strict=True) if top > 1]
     one = len(percent) == 1
     those = join_names([repr(name) for name in percent])
     return (
-        f"Only {those} {'is' if one else 'are'} in "
-        f"percent: divide {'it' if one else 'them'} by 100 in the table (--percent is "
-        "for tables in which every agent is)."
+        f"Only {those} {'is' if one else 'are'} in percent: divide "
+        f"{'it' if one else 'them'} by 100 ({option})."
     )
+
+
+def _mix(values: FloatArray, i: int, names: tuple[str, ...]) -> str | None:
+    """Say that agent i mixes percentages and probabilities, if it does."""
+    others = _others(largest_reports(values), i)
+    if not others or values.shape[2] > 1:
+        return None
+    column = values[:, i, 0]
+    mixed = mixed_units(column, values[:, others, 0])
+    return None if mixed is None else describe_mix(names[i], column, mixed)
 
 
 def mixed_units(column: FloatArray, others: FloatArray) -> tuple[int, int] | None:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from truepool.core.errors import SettingError, SourceError, suggestion
+from truepool.data.reports import percent_option
 
 Objects: TypeAlias = list[dict[str, Any]]
 Verdict: TypeAlias = tuple[str, str, Any, Any]
@@ -58,7 +59,8 @@ def check_scores(table: pa.Table, tool: str) -> None:
             raise SourceError(
                 f"a score of {tool} must lie in [0, 1]; judge {judge!r} gave "
                 f"{verdict:g} to item {item!r}. If all judges give scores of one "
-                "range, name it (--scores 1-5); else divide them in the log."
+                "range, name it (--scores 1-5); if some give percentages, name them "
+                f"({percent_option([judge])}); else divide the scores in the log."
             )
 
 

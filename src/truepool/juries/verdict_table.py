@@ -41,8 +41,8 @@ LONG_NAMES = (
 """What evaluation tools call the columns of a long table."""
 SWAPPED = r"(.+) swapped \((.+)\)"
 """How truepool agent llm names the column of a pair in the other order."""
-QUOTED = r"(?<!\w)'[^']*'(?!\w)"
-"""A name in quotes."""
+QUOTED = r"(?<!\w)'[^']*'(?!\w)|--percent=\S+"
+"""A name in quotes, or the names of an option."""
 WORDS = {
     "an agent": "a judge",
     "a case": "an item",
@@ -179,6 +179,11 @@ def _split_runs(
         groups = [group for group in groups if _is_named(group[0], written.agents)]
         more = [run for group in groups for run in group[1:]]
         written = replace(written, agents=(*written.agents, *more))
+    if not isinstance(written.percent, bool):
+        runs = [
+            run for group in groups if written.in_percent(group[0]) for run in group
+        ]
+        written = replace(written, percent=(*written.percent, *runs))
     return frame.with_columns(_series(frame, judge, names)), written, groups
 
 

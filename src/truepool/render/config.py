@@ -1,9 +1,10 @@
 """A config file in TOML, with the reason for every line."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from truepool.core.formatting import join_names
 from truepool.data.tables.profile import TableProfile
 from truepool.data.tables.question import Question
 
@@ -33,12 +34,12 @@ def config_text(profile: TableProfile, source: str) -> str:
     for heading, options in HEADINGS.items():
         part: list[str] = []
         for option in options:
-            if option in questions:
-                part += _question(questions[option])
-                part.append("")
-            elif option in profile.options:
+            if option in profile.options:
                 part += [f"{_line(option, profile.options[option])}  "
                          f"# {profile.reasons[option]}"]  # fmt: skip
+            if option in questions:
+                part += _question(questions[option], profile.options)
+                part.append("")
         if part:
             lines += ["", f"# {heading}", *_single_gaps(part)]
     lines += ["", *_costs(profile)]
@@ -79,10 +80,14 @@ def _single_gaps(lines: Sequence[str]) -> list[str]:
     return kept if kept[-1] else kept[:-1]
 
 
-def _question(question: Question) -> list[str]:
+def _question(question: Question, found: Mapping[str, Any]) -> list[str]:
     start = f"# {question.heading}: {question.sentence}"
-    if question.cure:
-        return ["", start, f"# {question.reasons}", f"# If so, {question.cure}"]
+    if question.if_so:
+        above = [option for option in question.if_so if option in found]
+        cure = f"# If so, use these lines instead of {join_names(above)} above:"
+        lines = (_line(*answer) for answer in question.if_so.items())
+        shown = [f"# {line}".replace("\n", "\n# ") for line in lines]
+        return ["", start, f"# {question.reasons}", cure, *shown]
     reasons = [f"# {value!r}: {reason}" for value, reason in question.choices]
     values = [value for value, _ in question.choices]
     if question.option == "agents":
@@ -101,7 +106,7 @@ def _question(question: Question) -> list[str]:
 
 def _line(option: str, value: Any) -> str:
     line = f"{option} = {_value(value)}"
-    if option != "agents":
+    if option not in ("agents", "percent") or value is True:
         return line
     # One text of agents is split at commas; a question mark stands for any character.
     names = [_value(name.replace(",", "?")) for name in value]

@@ -18,20 +18,37 @@ SUM_TOLERANCE = 0.01
 """How far from 1 the class probabilities of a report in a table may sum."""
 
 
-def choose_agents(names: Sequence[str], patterns: tuple[str, ...]) -> list[str]:
+def choose_agents(
+    names: Sequence[str], patterns: Sequence[str], option: str = "--agents"
+) -> list[str]:
     """Return the names that a pattern matches, all of them where there is none.
 
     >>> choose_agents(["rf:0", "rf:1", "nb"], ("rf",))
     ['rf:0', 'rf:1']
     """
     for pattern in patterns:
-        if not any(_is_chosen(name, (pattern,)) for name in names):
-            others = [name for name in names if not _is_chosen(name, patterns)]
+        if not any(is_chosen(name, (pattern,)) for name in names):
+            others = [name for name in names if not is_chosen(name, patterns)]
             raise AgentError(
                 f"no agent matches {pattern!r}{suggestion(pattern, others)}; columns "
-                f"that could be agents: {', '.join(names) or 'none'}"
+                f"that could be agents: {', '.join(names) or 'none'} ({option})"
             )
-    return [name for name in names if not patterns or _is_chosen(name, patterns)]
+    return [name for name in names if not patterns or is_chosen(name, patterns)]
+
+
+def is_chosen(name: str, patterns: Sequence[str]) -> bool:
+    """Whether a pattern matches a column or the agent that it belongs to.
+
+    >>> is_chosen("rf:fraud", ["rf"]), is_chosen("rf", ["r*"]), is_chosen("rf", ["nb"])
+    (True, True, False)
+    """
+    agent = name.rpartition(":")[0] or name
+    return any(
+        pattern in (name, agent)
+        or fnmatchcase(name, pattern)
+        or fnmatchcase(agent, pattern)
+        for pattern in patterns
+    )
 
 
 def ignored_columns(names: Iterable[str], ignored: Collection[str]) -> list[str]:
@@ -57,21 +74,21 @@ def removal_options(out: Sequence[str], agents: Sequence[str]) -> str:
 
 
 def numbered_columns(
-    columns: Mapping[str, FloatArray], *, percent: bool
+    columns: Mapping[str, FloatArray], percent: Collection[str]
 ) -> tuple[str, ...]:
-    """Columns that look like ids, if their numbers may be percentages; else refused."""
-    if percent:
-        shares = columns.items()
-        return tuple(n for n, v in shares if looks_like_id(np.round(v * 100, 9)))
+    """Columns in percent that look like ids; in any other unit they are refused."""
+    found = []
     for name, values in columns.items():
-        if looks_like_id(values):
+        if name in percent:
+            found += [name] if looks_like_id(np.round(values * 100, 9)) else []
+        elif looks_like_id(values):
             word = shlex.quote(name)
             raise ReportError(
                 f"a report must lie in [0, 1]; column {name!r} holds different whole "
                 f"numbers, like an id. Pass --id {word} or --ignore {word}, or name "
                 "the agents with --agents."
             )
-    return ()
+    return tuple(found)
 
 
 def group_by_agent(
@@ -82,16 +99,6 @@ def group_by_agent(
     if not classes:
         return agents, classes, values, 0
     return agents, classes, *renormalize(values, agents)
-
-
-def _is_chosen(name: str, patterns: tuple[str, ...]) -> bool:
-    agent = name.rpartition(":")[0] or name
-    return any(
-        pattern in (name, agent)
-        or fnmatchcase(name, pattern)
-        or fnmatchcase(agent, pattern)
-        for pattern in patterns
-    )
 
 
 def _split(

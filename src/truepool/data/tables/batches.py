@@ -34,6 +34,7 @@ from truepool.data.tables.files import (
 )
 from truepool.data.tables.origin import LEGACY, Origin
 from truepool.data.tables.reader import load_table
+from truepool.data.tables.report_columns import parse_reports
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.times import parse_times
 
@@ -263,16 +264,24 @@ def _long(path: Path, wanted: ColumnSelection) -> Iterator[Batch]:
 
 def _json(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
     start, reports = 0, None
-    share = 100.0 if wanted.written.percent else 1.0
     while lines := list(islice(stream, BATCH_SIZE)):
         rows = [_object(line, start + t) for t, line in enumerate(lines)]
         keys = {key for row in rows for key in row}
         reports = reports or wanted.reports(keys)
-        values = [
-            np.array([_number(row.get(name), name, start + t)
-                      for t, row in enumerate(rows)]) / share
+        numbers = (
+            nw.new_series(
+                name,
+                [
+                    _number(row.get(name), name, start + t, wanted.written)
+                    for t, row in enumerate(rows)
+                ],
+                nw.Float64,
+                backend="pyarrow",
+            )
             for name in reports
-        ]  # fmt: skip
+        )
+        with named_rows(_line):
+            values, _ = parse_reports(numbers, wanted.written, start)
         ids = [row.get(wanted.id) for row in rows] if wanted.id in keys else None
         times = None
         if wanted.time is not None:
@@ -291,7 +300,7 @@ def _json(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
             if key not in known
         )  # fmt: skip
         with cases_of_rows(np.arange(start, start + len(rows))), named_rows(_line):
-            batch = wanted.batch(values, ids, times, columns)
+            batch = wanted.batch([*values.values()], ids, times, columns)
         yield replace(batch, others=others, naming=_line)
         start += len(rows)
 
@@ -315,13 +324,16 @@ def _object(line: bytes, t: int) -> Mapping[str, Any]:
     return row
 
 
-def _number(value: Any, name: str, t: int) -> float:
+def _number(value: Any, name: str, t: int, written: TableFormat) -> float:
     if value is None:
         return np.nan
     if isinstance(value, bool) or not isinstance(value, int | float):
+        what = "a number in [0, 1]"
+        if written.in_percent(name):
+            what = "a number from 0 to 100, without a percent sign"
         raise ReportError(
-            f"a report must be a number in [0, 1]; {name!r} has {value!r:.40} in line "
-            f"{t + 1}. Use null where there is no report."
+            f"a report must be {what}; {name!r} has {value!r:.40} in line {t + 1}. Use "
+            "null where there is no report."
         )
     return float(value)
 

@@ -18,7 +18,8 @@ from truepool.data.labels import Labels
 from truepool.data.panel import check_times
 from truepool.data.row_names import Naming, cases_of_rows
 from truepool.data.tables.agent_columns import renormalize
-from truepool.data.tables.numbers import is_signed, parse_numbers, parse_reports
+from truepool.data.tables.numbers import parse_numbers
+from truepool.data.tables.report_columns import parse_reports
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.times import parse_times
 
@@ -51,8 +52,8 @@ class Batch:
     """What the rows of the table are called, if they have numbers of their own."""
     encoding: str | None = None
     """Encoding of the text, where it was guessed."""
-    signed: bool = False
-    """Whether the reports carry percent signs."""
+    signed: tuple[str, ...] = ()
+    """Columns, or agents of a long table, whose reports carry percent signs."""
 
     def __len__(self) -> int:
         """Return the number of cases, T."""
@@ -124,13 +125,14 @@ class ColumnSelection:
     def _parse(self, batch: pa.RecordBatch, start: int) -> Batch:
         names, written = self.reports(batch.schema.names), self.written
         cells = [batch.column(name) for name in names]
+        signed: tuple[str, ...] = ()
         floating = all(pa.types.is_floating(cell.type) for cell in cells)
         if floating and not written.percent and written.scores is None:
-            reports, signed = [_floats(cell) for cell in cells], False
+            reports = [_floats(cell) for cell in cells]
         else:
-            columns = [as_series(batch, name) for name in names]
-            signed = written.percent and any(map(is_signed, columns))
-            reports = [*parse_reports(columns, written, start).values()]
+            columns = (as_series(batch, name) for name in names)
+            found, signed = parse_reports(columns, written, start)
+            reports = [*found.values()]
         ids = batch.column(self.id) if self.id in batch.schema.names else None
         times = None
         if self.time is not None:

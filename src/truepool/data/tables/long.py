@@ -12,7 +12,8 @@ from truepool.core.formatting import pluralize
 from truepool.data.panel import check_times
 from truepool.data.row_names import row_name
 from truepool.data.sparse import DENSE_CELLS, SparseReports, prefers_sparse
-from truepool.data.tables.numbers import is_empty, parse_reports
+from truepool.data.tables.numbers import is_empty
+from truepool.data.tables.report_columns import parse_long_reports
 from truepool.data.tables.table_format import LAST_ROW, TIME_WEIGHTED, TableFormat
 from truepool.data.tables.times import parse_times
 
@@ -47,6 +48,8 @@ class LongReports:
     replaced: int
     late: int
     intervals: Intervals | None
+    signed: tuple[str, ...]
+    """Agents whose reports carry percent signs."""
 
 
 def pivot(
@@ -70,7 +73,12 @@ def pivot(
                 "or "
                 "remove the row."
             )
-    reports = parse_reports([frame[report_name]], written)[report_name]
+    cases, case = _order(frame[case_name])
+    known, agent = _order(frame[agent_name])
+    agents = sorted({str(name) for name in known})
+    number = {name: i for i, name in enumerate(agents)}
+    agent = np.array([number[str(name)] for name in known])[agent]
+    reports, signed = parse_long_reports(frame[report_name], agents, agent, written)
     times = None if time is None else check_times(parse_times(frame[time], written))
     used = ~np.isnan(reports)
     limit = None
@@ -90,11 +98,6 @@ def pivot(
             f"{late:,} were made at that time or later. Check --time and "
             "--decision-time."
         )
-    cases, case = _order(frame[case_name])
-    known, agent = _order(frame[agent_name])
-    agents = sorted({str(name) for name in known})
-    number = {name: i for i, name in enumerate(agents)}
-    agent = np.array([number[str(name)] for name in known])[agent]
     place = case * len(agents) + agent
     rows = np.flatnonzero(used)
     if times is not None:
@@ -118,7 +121,9 @@ def pivot(
         replaced, intervals = 0, _split_lives(*made, ends, table)
     sparse = prefers_sparse(values.cells, len(values.values))
     given = values if sparse else values.dense()[:, :, 0]
-    return LongReports(given, tuple(agents), ids, ends, case, replaced, late, intervals)
+    return LongReports(
+        given, tuple(agents), ids, ends, case, replaced, late, intervals, signed
+    )
 
 
 def _check_intervals(updates: int, agents: int) -> None:

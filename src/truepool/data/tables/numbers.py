@@ -1,8 +1,5 @@
 """The one place where the text of a table becomes numbers."""
 
-import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -11,12 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
-from truepool.core.errors import PanelError, ReportError, SourceError
-from truepool.core.formatting import is_number, pluralize
+from truepool.core.arrays import Array, BoolArray, FloatArray
+from truepool.core.errors import PanelError, SourceError
 from truepool.data.case_columns import number_cure
-from truepool.data.reports import UNIT_RATIO, describe_mix, mixed_units
-from truepool.data.row_names import case_name, row_name
+from truepool.data.row_names import row_name
 from truepool.data.tables.table_format import TableFormat
 
 MISSING = tuple(csv.ConvertOptions().null_values)
@@ -24,148 +19,6 @@ MISSING = tuple(csv.ConvertOptions().null_values)
 
 THOUSANDS = r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+"
 """Whole numbers with points between the thousands; a decimal comma may follow."""
-
-LIKELIER = 3.0
-"""Log-likelihood by which fractions must explain outcomes better than percentages."""
-
-MOST_MARKS = 10
-"""A column with more different texts than this is no agent with marks for no report."""
-
-EDGE = 1e-6
-"""Least probability of an outcome: no single report may rule anything out."""
-
-
-def parse_reports(
-    columns: Iterable[nw.Series[Any]], written: TableFormat, first_row: int = 0
-) -> dict[str, FloatArray]:
-    """Reports of each column, NaN where there is none; percentages become shares.
-
-    Scores from a to b become (s - a) / (b - a). ``first_row`` is the number of the
-    first row in its table.
-    """
-    columns = list(columns)
-    parsed = {column.name: _parse(column, written, first_row) for column in columns}
-    if written.percent:
-        _check_one_unit(columns, written)
-        for name, values in parsed.items():
-            _check_range(name, values, 0, 100, "percentage", "--percent", first_row)
-        parsed = {name: values / 100 for name, values in parsed.items()}
-    if written.scores is not None:
-        low, high = written.score_range
-        for name, values in parsed.items():
-            _check_range(name, values, low, high, "score", "--scores", first_row)
-        parsed = {
-            name: (values - low) / (high - low) for name, values in parsed.items()
-        }
-    return parsed
-
-
-def _check_range(
-    name: str,
-    values: FloatArray,
-    low: float,
-    high: float,
-    kind: str,
-    option: str,
-    first_row: int,
-) -> None:
-    """Refuse numbers outside the range of an option, as the table has them."""
-    outside = (values < low - EDGE) | (values > high + EDGE)
-    if outside.any():
-        row = int(np.argmax(outside))
-        raise ReportError(
-            f"a {kind} must lie between {low:g} and {high:g}; column {name!r} has "
-            f"{values[row]:g} in {row_name(first_row + row)}. Correct it, change "
-            f"{option}, or leave the "
-            f"column out (--ignore {shlex.quote(name)})."
-        )
-
-
-def check_percentages(
-    columns: Iterable[nw.Series[Any]], reports: Mapping[str, FloatArray]
-) -> None:
-    """Refuse reports, of one agent or of all, that were fractions and no percentages.
-
-    Percent signs leave no doubt, and a column of zeros fits both units.
-    """
-    if any(is_signed(column) for column in columns):
-        return
-    largest = {name: np.nanmax(r, initial=0.0) * 100 for name, r in reports.items()}
-    fractions = [name for name, top in largest.items() if 0 < top <= 1]
-    percents = [name for name, top in largest.items() if top > 1]
-    if not fractions:
-        return
-    fraction = fractions[0]
-    if percents and largest[percents[0]] < UNIT_RATIO * largest[fraction]:
-        return  # events are rare, and percentages small
-    if not percents:
-        top = max(largest, key=largest.__getitem__)
-        raise ReportError(
-            "with --percent some report must be above 1; the largest is "
-            f"{largest[top]:g} in column {top!r}. Leave out --percent; "
-            "if these are percentages, write a percent sign after each."
-        )
-    for name in percents:
-        others = np.stack([100 * reports[other] for other in fractions], axis=1)
-        mixed = mixed_units(100 * reports[name], others)
-        if mixed is not None:
-            raise ReportError(
-                "with --percent every report must be a percentage; "
-                f"{describe_mix(name, 100 * reports[name], mixed)}"
-            )
-    percent = percents[0]
-    cure = f"Multiply {_quoted(fractions)} by 100 in the table."
-    if len(percents) < len(fractions):
-        cure = (
-            f"Divide {_quoted(percents)} by 100 in the table and leave out --percent."
-        )
-    raise ReportError(
-        "with --percent every agent must report percentages; column "
-        f"{percent!r} goes up to {largest[percent]:g}, column {fraction!r} only to "
-        f"{largest[fraction]:g}. {cure}"
-    )
-
-
-def _quoted(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names))
-
-
-def check_rows(
-    columns: Iterable[tuple[str, FloatArray, IntArray]],
-    outcomes: IntArray,
-    ids: Array | None,
-) -> None:
-    """Refuse an agent of whose reports some were fractions and no percentages.
-
-    Each column is an agent, its reports (M,), and the cases (M,) that they are about.
-
-    Numbers up to 1 are small percentages where events are rare. They were fractions if
-    the outcomes (T,) are likelier under them than under the percentages, and than under
-    the share of positives that these cases have.
-    """
-    for agent, reports, cases in columns:
-        small = np.flatnonzero((reports > 0) & (reports <= 0.01))
-        if len(small) in (0, len(reports)):
-            continue
-        p, y = reports[small], outcomes[cases[small]]
-        rate = np.full(len(p), y.mean())
-        apart = _log_likelihood(100 * p, y) - max(
-            _log_likelihood(p, y), _log_likelihood(rate, y)
-        )
-        if apart > LIKELIER:
-            t = int(cases[small[0]])
-            raise ReportError(
-                f"with --percent every report must be a percentage; agent {agent!r} "
-                f"has {pluralize(len(small), 'number')} up to 1, such as "
-                f"{100 * p[0]:g} in {case_name(t, ids)}, that fit the "
-                "outcomes only as probabilities. Multiply them by 100 in the table; if "
-                "they are percentages, write a percent sign after each."
-            )
-
-
-def _log_likelihood(p: FloatArray, outcomes: IntArray) -> float:
-    inside = np.clip(p, EDGE, 1 - EDGE)
-    return float(np.where(outcomes > 0, np.log(inside), np.log1p(-inside)).sum())
 
 
 def parse_column(column: nw.Series[Any], written: TableFormat) -> Array:
@@ -184,9 +37,9 @@ def parse_column(column: nw.Series[Any], written: TableFormat) -> Array:
     if shares is not None:
         return shares
     if written.decimal == ",":
-        text = _without_thousands(column.name, _text(column, written))
-        if _has_decimal_commas(text):
-            return _cast(text, replace(written, percent=False))
+        numbers = _without_thousands(column.name, trimmed_text(column, written))
+        if _has_decimal_commas(numbers):
+            return cast(numbers, written.decimal)
     cells = values.astype(object)
     cells[is_empty(column)] = None
     return cells
@@ -200,21 +53,21 @@ def parse_numbers(
     A column without commas may have decimal points beside others with decimal commas:
     propensities that truepool wrote, joined to a table from a spreadsheet.
     """
-    if _is_numeric(column):
-        return _as_floats(column)
+    numbers = typed_numbers(column)
+    if numbers is not None:
+        return numbers
     shares = _signed_shares(column, written)
     if shares is not None:
         return shares
-    text = _text(column, written)
-    written = replace(written, percent=False)
-    if written.decimal == ",":
-        text = _without_thousands(column.name, text, first_row)
-        if not pc.any(pc.match_substring(text, ",")).as_py():
-            written = replace(written, decimal=".")
+    cells, decimal = trimmed_text(column, written), written.decimal
+    if decimal == ",":
+        cells = _without_thousands(column.name, cells, first_row)
+        if not pc.any(pc.match_substring(cells, ",")).as_py():
+            decimal = "."
     try:
-        return _cast(text, written)
+        return cast(cells, decimal)
     except pa.ArrowInvalid:
-        row, cell = _first_other(text, written)
+        row, cell = first_other(cells, decimal)
         cure = number_cure(cell, "Correct it, or name another column.")
         raise PanelError(
             f"{what} must be a number; column {column.name!r} has {cell!r} in "
@@ -224,14 +77,14 @@ def parse_numbers(
 
 def _signed_shares(column: nw.Series[Any], written: TableFormat) -> FloatArray | None:
     """Propensities (T,) that all carry a percent sign; None where they do not."""
-    if column.name != written.propensity or _is_numeric(column):
+    if column.name != written.propensity or is_numeric(column):
         return None
-    text = _text(column, written)
+    cells = trimmed_text(column, written)
     pattern = r"^(\d+([.,]\d+)?\s*%)?$"
-    if not pc.all(pc.match_substring_regex(text, pattern)).as_py():
+    if not pc.all(pc.match_substring_regex(cells, pattern)).as_py():
         return None
-    text = pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
-    return _cast(text, replace(written, percent=True)) / 100
+    cells = pc.if_else(pc.equal(cells, ""), pa.scalar(None, pa.string()), cells)
+    return cast(cells, written.decimal, np.ones(len(cells), dtype=bool)) / 100
 
 
 def is_empty(column: nw.Series[Any]) -> BoolArray:
@@ -244,65 +97,59 @@ def is_empty(column: nw.Series[Any]) -> BoolArray:
     return np.asarray(empty.to_numpy(), dtype=np.bool_)
 
 
-def _is_numeric(column: nw.Series[Any]) -> bool:
+def is_numeric(column: nw.Series[Any]) -> bool:
+    """Whether a column has a type of numbers."""
     return column.dtype.is_numeric() or column.dtype == nw.Boolean
 
 
-def _as_floats(column: nw.Series[Any]) -> FloatArray:
+def typed_numbers(column: nw.Series[Any]) -> FloatArray | None:
+    """Numbers (T,) of a column that has such a type, NaN where there is none."""
+    if not is_numeric(column):
+        return None
     return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
 
 
-def _parse(column: nw.Series[Any], written: TableFormat, first_row: int) -> FloatArray:
-    if _is_numeric(column):
-        return _as_floats(column)
-    text = _text(column, written)
-    try:
-        return _cast(text, written)
-    except pa.ArrowInvalid:
-        row, cell = _first_other(text, written)
-        raise ReportError(
-            f"a report must be a number in [0, 1]; column {column.name!r} has {cell!r} "
-            f"in {row_name(first_row + row)}. {_cure(column.name, cell, text, written)}"
-        ) from None
-
-
-def _text(column: nw.Series[Any], written: TableFormat) -> Any:
+def trimmed_text(column: nw.Series[Any], written: TableFormat) -> Any:
     """Trimmed text of each cell; null where it means that there is no value."""
     if column.dtype == nw.String:
         cells = column.to_arrow().cast(pa.string())
     else:
         values = [None if v is None or v != v else str(v) for v in column.to_list()]
         cells = pa.array(values, pa.string())
-    text = pc.utf8_trim_whitespace(cells)
-    gone = pc.is_in(text, value_set=pa.array([*MISSING, *written.missing]))
-    return pc.if_else(gone, pa.scalar(None, pa.string()), text)
+    trimmed = pc.utf8_trim_whitespace(cells)
+    gone = pc.is_in(trimmed, value_set=pa.array([*MISSING, *written.missing]))
+    return pc.if_else(gone, pa.scalar(None, pa.string()), trimmed)
 
 
-def _plain(text: Any, written: TableFormat) -> Any:
-    """Return numbers as computers write them; a point is no decimal comma."""
-    if written.decimal == ",":
-        text = pc.replace_substring(text, ".", "'")
-    number = pc.replace_substring(text, written.decimal, ".")
-    if written.percent:
-        number = pc.utf8_trim_whitespace(pc.utf8_rtrim(number, "%"))
-    return number
-
-
-def _cast(text: Any, written: TableFormat) -> FloatArray:
-    numbers = pc.cast(_plain(text, written), pa.float64())
+def cast(text: Any, decimal: str, percent: BoolArray | None = None) -> FloatArray:
+    """Numbers (T,) of text; percent signs are allowed in the rows ``percent`` (T,)."""
+    numbers = pc.cast(_plain(text, decimal, percent), pa.float64())
     return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def _first_other(text: Any, written: TableFormat) -> tuple[int, str]:
+def first_other(
+    text: Any, decimal: str, percent: BoolArray | None = None
+) -> tuple[int, str]:
     """Return the first row that holds no number, and its cell."""
     row = 0
-    for cell in _plain(text, written):
+    for cell in _plain(text, decimal, percent):
         try:
             cell.cast(pa.float64())
         except pa.ArrowInvalid:
             break
         row += 1
     return row, text[row].as_py()
+
+
+def _plain(text: Any, decimal: str, percent: BoolArray | None) -> Any:
+    """Return numbers as computers write them; a point is no decimal comma."""
+    if decimal == ",":
+        text = pc.replace_substring(text, ".", "'")
+    number = pc.replace_substring(text, decimal, ".")
+    if percent is not None and percent.any():
+        bare = pc.utf8_trim_whitespace(pc.utf8_rtrim(number, "%"))
+        number = pc.if_else(pa.array(percent), bare, number)
+    return number
 
 
 def _without_thousands(name: str, text: Any, first_row: int = 0) -> Any:
@@ -330,56 +177,3 @@ def _has_decimal_commas(text: Any) -> bool:
     commas = pc.any(pc.match_substring(text, ",")).as_py()
     plain = pc.match_substring_regex(text, r"^[-+]?\d+(,\d+)?$")
     return bool(commas and pc.all(plain).as_py())
-
-
-def _is_word(cell: str) -> bool:
-    return not is_number(cell.rstrip("%").replace(",", "."))
-
-
-def _cure(name: str, cell: str, text: Any, written: TableFormat) -> str:
-    if _is_word(cell):
-        words = {other for other in text.drop_null().to_pylist() if _is_word(other)}
-        if len(words) > MOST_MARKS:
-            option = shlex.quote(name)
-            return (
-                f"It has {len(words):,} different texts, so it is no agent: leave it "
-                f"out (--ignore {option}) or, if it names the cases, pass --id "
-                f"{option}. A table with one row per report is read with --long."
-            )
-        word = shlex.quote(cell)
-        return (
-            f"If it means no report, pass --missing {word}; an empty cell, NA, NaN or "
-            "null means that already. Else correct it. A column that is not an agent "
-            f"is left out with --ignore {shlex.quote(name)} (of a saved pool, in its "
-            "fit)."
-        )
-    if "." in cell and written.decimal == ",":
-        return "Pass --decimal '.' if the point is the decimal mark, else leave it out."
-    options = ["--decimal ','"] if "," in cell and written.decimal != "," else []
-    options += ["--percent"] if "%" in cell and not written.percent else []
-    return f"Pass {' and '.join(options)}."
-
-
-def is_signed(column: nw.Series[Any]) -> bool:
-    """Whether the first report of a column carries a percent sign."""
-    cells = column.drop_nulls().head(1).to_list()
-    return any(str(cell).strip().endswith("%") for cell in cells)
-
-
-def _check_one_unit(columns: list[nw.Series[Any]], written: TableFormat) -> None:
-    """Refuse tables in which some reports carry a percent sign and others do not."""
-    first: dict[bool, tuple[str, str]] = {}
-    for column in columns:
-        if _is_numeric(column):
-            cells = [str(value) for value in column.drop_nulls().head(1).to_list()]
-        else:
-            cells = _text(column, written).drop_null().to_pylist()
-        for cell in cells:
-            first.setdefault(cell.endswith("%"), (column.name, cell))
-    if len(first) == 2:
-        (signed, share), (bare, number) = first[True], first[False]
-        raise ReportError(
-            "with --percent either all reports carry a percent sign or none; column "
-            f"{signed!r} has {share!r} and column {bare!r} has {number!r}. Write "
-            "them in one unit."
-        )

@@ -28,7 +28,12 @@ from truepool.data.tables.part_reader import (
     add_sums,
     is_blank,
 )
-from truepool.data.tables.reader import load_table, name_classes
+from truepool.data.tables.reader import (
+    check_percent_names,
+    load_table,
+    name_classes,
+    read_source,
+)
 from truepool.data.tables.summary import TableSummary
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.times import parse_times
@@ -197,7 +202,9 @@ def open_panels(
             f"{', '.join(dataset.columns)}. Say which one holds the outcome "
             "(--outcome)."
         )
-    head = load_table(next(_heads(dataset)), written)
+    frame, _ = read_source(next(_heads(dataset)), written)
+    check_percent_names(frame, written)
+    head = load_table(frame, written)
     engine = engine or Processes()
     found, mass = _outcomes(dataset, written, engine)
     every = np.ones(len(found), dtype=bool)

@@ -15,7 +15,10 @@ from truepool.core.errors import TruepoolError
 from truepool.core.formatting import pluralize
 from truepool.data.tables.column_profile import (
     ColumnProfile,
+    agents_in_percent,
     columns_by_class,
+    describe_units,
+    format_mean,
     profile_columns,
 )
 from truepool.data.tables.doubtful_columns import (
@@ -24,11 +27,11 @@ from truepool.data.tables.doubtful_columns import (
     percent_columns,
 )
 from truepool.data.tables.files import NAMES
-from truepool.data.tables.origin import Origin
 from truepool.data.tables.question import (
     Question,
     agent_question,
     percent_question,
+    word_question,
 )
 from truepool.data.tables.reader import INDEXES, load_panel, read_source
 from truepool.data.tables.table_format import TableFormat
@@ -109,11 +112,10 @@ def profile_table(path: Path) -> TableProfile:
         look.set("sep", name, f"{NAMES[separator]} in the header")
     if any(column.comma for column in columns.values()):
         look.set("decimal", ",", "decimal commas in the numbers")
-    if any(column.percent for column in look.reports):
-        look.set("percent", True, "percent signs in the reports")
-    _ask_for_percentages(look, path, origin)
+    _find_percentages(look)
+    _ask_for_percentages(look)
     _find_groups(look)
-    named = {v for question in look.questions for v, _ in question.choices}
+    named = [v for question in look.questions for v, _ in question.choices]
     rest = {name: c for name, c in look.open.items() if name not in named}
     profile = TableProfile(
         len(frame),
@@ -158,38 +160,30 @@ def _find_agents(look: _Look) -> None:
         return
     used = [name for names in by_agent.values() for name in names]
     look.reports = [look.open[name] for name in used]
-    percent = any(column.percent for column in look.reports)
-    reason = "percentages" if percent else "numbers between 0 and 1"
-    look.set("agents", list(by_agent), reason, *used)
+    look.set("agents", list(by_agent), describe_units(look.reports), *used)
 
 
 def _ask_for_agents(look: _Look) -> None:
     """Ask which columns are agents where fewer than two look like probabilities."""
     large = {n: c for n, c in look.open.items() if c.lies_within(100.0) and not c.is_id}
-    choices = ((n, c.describe()) for n, c in (large or look.open).items())
-    look.ask("agents", "which columns hold the reports of agents?", *choices)
-    if any(not column.lies_within(1.0) for column in large.values()):
-        reason = (True, "if the reports lie between 0 and 100")
-        look.ask("percent", "are the reports percentages?", reason)
+    every = ((n, c.describe()) for n, c in (large or look.open).items())
+    look.ask("agents", "which columns hold the reports of agents?", *every)
+    above = [name for name, column in large.items() if not column.lies_within(1.0)]
+    if above:
+        some = (above, "if those of the others are fractions")
+        look.ask(
+            "percent",
+            "are the reports percentages?",
+            (True, "if the reports lie between 0 and 100"),
+            *([some] if len(above) < len(large) else []),
+        )
 
 
 def _ask_for_words(look: _Look) -> None:
     """Ask about columns that look like reports but for a word or two."""
     found = {name: column.words for name, column in look.open.items() if column.words}
-    choices = {
-        word: f"{pluralize(count, 'row')} of {name!r}"
-        for name, words in found.items()
-        for word, count in words.items()
-    }
-    if not choices:
-        return
-    names, words = (" and ".join(map(repr, each)) for each in (found, choices))
-    sentence = (
-        f"{names} {'looks' if len(found) == 1 else 'look'} like reports but for "
-        f"{words}: does that mean no report (--missing)? Then add {names} to the "
-        "agents."
-    )
-    look.questions.append(Question("missing", sentence, tuple(choices.items())))
+    if found:
+        look.questions.append(word_question(found))
 
 
 def _doubt_agents(look: _Look, columns: Mapping[str, ColumnProfile]) -> None:
@@ -206,16 +200,26 @@ def _doubt_agents(look: _Look, columns: Mapping[str, ColumnProfile]) -> None:
         look.questions.append(agent_question("ignore", doubts))
 
 
-def _ask_for_percentages(look: _Look, path: Path, origin: Origin) -> None:
-    """Ask about columns in percent beside agents that report fractions."""
-    fractions = all(column.lies_within(1.0) for column in look.reports)
-    if look.classes or "agents" not in look.options or not fractions:
+def _find_percentages(look: _Look) -> None:
+    """Take columns with percent signs for percentages; others up to 1 are fractions."""
+    percent = agents_in_percent(look.reports, by_class=bool(look.classes))
+    if percent is True:
+        look.set("percent", True, "percent signs in the reports")
+    elif percent:
+        reason = "percent signs; the other agents lie between 0 and 1"
+        look.set("percent", percent, reason)
+
+
+def _ask_for_percentages(look: _Look) -> None:
+    """Ask about columns up to 100 without percent signs that rise with the reports."""
+    if look.classes or "agents" not in look.options:
         return
     large = {n: c.by_row for n, c in look.open.items() if c.lies_within(100.0)}
     found = percent_columns(large, [column.by_row for column in look.reports])
     if found:
-        comma = "decimal" in look.options
-        look.questions.append(percent_question(found, path, origin, comma=comma))
+        percent = look.options.get("percent", [])
+        question = percent_question(found, look.options["agents"], percent)
+        look.questions.append(question)
 
 
 def _find_outcome(look: _Look, columns: Mapping[str, ColumnProfile]) -> None:
@@ -255,12 +259,9 @@ def _mean_report(look: _Look, outcome: ColumnProfile, label: str) -> str:
     """Say what agents report on average where this label was the outcome."""
     rows = outcome.codes == outcome.distinct.index(label)
     reports = [c for c in look.reports if not look.classes or c.name.endswith(label)]
-    values = np.array([column.by_row[rows] for column in reports])
+    mean = format_mean([column.by_row[rows] for column in reports], reports)
     count = f"{outcome.counts[label]:,} rows"
-    if not np.isfinite(values).any():
-        return count
-    percent = any(c.percent for c in reports) or bool(np.nanmax(values) > 1)
-    return f"{count}; the mean report there is {np.nanmean(values):.3g}{' %' * percent}"
+    return f"{count}; the mean report there is {mean}" if mean else count
 
 
 def _find_id(look: _Look) -> None:

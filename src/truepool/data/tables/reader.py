@@ -44,20 +44,27 @@ from truepool.data.tables.agent_columns import (
 )
 from truepool.data.tables.doubtful_columns import doubtful_columns
 from truepool.data.tables.files import read_file, read_names
-from truepool.data.tables.long import column_by_case, pivot, values_by_case
+from truepool.data.tables.long import (
+    LongReports,
+    column_by_case,
+    pivot,
+    values_by_case,
+)
 from truepool.data.tables.numbers import (
-    check_percentages,
-    check_rows,
     is_empty,
-    is_signed,
     parse_column,
     parse_numbers,
-    parse_reports,
 )
 from truepool.data.tables.origin import Origin
+from truepool.data.tables.report_columns import parse_reports
 from truepool.data.tables.summary import TableSummary
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.times import parse_times
+from truepool.data.tables.units import (
+    check_percentages,
+    check_rows,
+    check_some_above_1,
+)
 
 SETTINGS = (*signature(TableFormat).parameters,)
 """What may be said about how a table is written."""
@@ -194,7 +201,8 @@ def _panel(
             f"{suggestion(written.outcome, frame.columns)}; columns: "
             f"{', '.join(frame.columns)}. Say which one holds the outcome (--outcome)."
         )
-    reports, outcomes, empty = _table(frame, written)
+    check_percent_names(frame, written)
+    reports, outcomes, empty = _table(frame, written, whole=True)
     if empty.all():
         raise OutcomeError(
             f"some cases must have an outcome; column {written.outcome!r} is empty in "
@@ -206,7 +214,8 @@ def _panel(
     with _named_cases(reports, written, known):
         panel = _settled(reports, outcomes, known, written, allow_empty_cases)
         if written.percent and panel.classes == 2:
-            _check_rows(panel, frame, written)
+            columns = _bare_percentages(panel, written, reports.summary.signed)
+            check_rows(columns, panel.outcomes, panel.ids)
     summary = replace(
         reports.summary,
         agents=panel.agents,
@@ -227,6 +236,21 @@ def _panel(
             columns=waiting.keep(written.columns),
         )
     return pending, summary
+
+
+def check_percent_names(frame: nw.DataFrame[Any], written: TableFormat) -> None:
+    """Refuse names of agents in percent that no agent of the table has.
+
+    An agent that is ignored may be named, so that a config file can name it.
+    """
+    if isinstance(written.percent, bool):
+        return
+    if written.long is None:
+        names = _report_columns(frame.columns, replace(written, ignore=()))
+        choose_agents(names, written.percent, "--percent")
+    elif written.long[1] in frame.columns:
+        found = frame[written.long[1]].drop_nulls().unique().to_list()
+        choose_agents(sorted(map(str, found)), written.percent, "--percent")
 
 
 def _doubtful(
@@ -295,8 +319,9 @@ def load_verdicts(
     name = written.outcome
     there = name in frame.columns
     if is_empty(frame[name]).all() if there else name == TableFormat().outcome:
+        check_percent_names(frame, written)
         with named_rows(origin.naming):
-            agents = _table(frame, written)[0].agents
+            agents = _table(frame, written, whole=True)[0].agents
             reports = load_reports(frame, agents, written)
         return reports, replace(reports.summary, origin=origin)
     if there and (~is_empty(frame[name])).sum() == 1:
@@ -309,20 +334,19 @@ def load_verdicts(
     return panel, replace(summary, origin=origin)
 
 
-def _check_rows(panel: Panel, frame: nw.DataFrame[Any], written: TableFormat) -> None:
-    """Refuse percentages and fractions in one column; percent signs leave no doubt."""
-    names = panel.agents if written.long is None else written.long[2:]
-    if not any(is_signed(frame[n]) for n in names if n in frame.columns):
-        check_rows(_columns(panel), panel.outcomes, panel.ids)
+def _bare_percentages(
+    panel: Panel, written: TableFormat, signed: Sequence[str]
+) -> Iterator[tuple[str, FloatArray, IntArray]]:
+    """Yield each agent in percent with its reports and the cases that they are about.
 
-
-def _columns(panel: Panel) -> Iterator[tuple[str, FloatArray, IntArray]]:
-    """Yield each agent with its reports and the cases that they are about."""
+    Percent signs leave no doubt, so that agents who write them are left out.
+    """
     cells = panel.sparse or SparseReports.from_dense(panel.reports)
     order = np.argsort(cells.agent, kind="stable")
     ends = cells.agent_counts.cumsum()[:-1]
     for agent, own in zip(panel.agents, np.split(order, ends), strict=True):
-        yield agent, cells.values[own], cells.case[own]
+        if written.in_percent(agent) and agent not in signed:
+            yield agent, cells.values[own], cells.case[own]
 
 
 def read_reports(
@@ -464,9 +488,14 @@ def _column_names(source: Any) -> Sequence[Any]:
 
 
 def _table(
-    frame: nw.DataFrame[Any], written: TableFormat
+    frame: nw.DataFrame[Any], written: TableFormat, *, whole: bool = False
 ) -> tuple[ReportTable, Array, BoolArray]:
-    """Reports of a wide or long table, its outcomes, and which cases have none."""
+    """Reports of a wide or long table, its outcomes, and which cases have none.
+
+    Percentages of a ``whole`` table, or of one with outcomes, must not be small as
+    fractions are; those of some new cases may.
+    """
+    units = bool(written.percent) and (whole or written.outcome in frame.columns)
     for role, name, options in _named_columns(written, frame.columns):
         if name is not None and name not in frame.columns:
             raise SourceError(
@@ -476,11 +505,11 @@ def _table(
     for role, name in (("weight", written.weight), ("propensity", written.propensity)):
         if name is not None:
             parse_numbers(frame[name], written, f"the {role} of a case")
-    time = written.time or ("time" if "time" in frame.columns else None)
+    time = _usual(written.time, "time", frame.columns)
     with cases_of_rows(np.arange(len(frame))):
         if written.long is not None:
-            return _long_table(frame, written, written.long, time)
-        reports = _wide_table(frame, written, time)
+            return _long_table(frame, written, written.long, time, units=units)
+        reports = _wide_table(frame, written, time, units=units)
     if written.outcome not in frame.columns:
         nothing = np.full(len(frame), None, dtype=object)
         return reports, nothing, np.ones(len(frame), dtype=bool)
@@ -513,6 +542,8 @@ def _long_table(
     written: TableFormat,
     columns: tuple[str, str, str],
     time: str | None,
+    *,
+    units: bool,
 ) -> tuple[ReportTable, Array, BoolArray]:
     long = pivot(frame, written, columns, time)
     for name in written.ignore:
@@ -524,12 +555,9 @@ def _long_table(
             )
     there = [name for name in long.agents if name not in written.ignore]
     chosen = choose_agents(there, written.agents)
-    if written.percent and written.outcome in frame.columns:
-        given = long.given
-        values = given.values if isinstance(given, SparseReports) else given
-        check_percentages([frame[columns[2]]], {columns[2]: values})
-    signed = written.percent and is_signed(frame[columns[2]])
-    summary = TableSummary(replaced=long.replaced, late=long.late, signed=signed)
+    if units:
+        _check_long_percentages(long, written, columns[2])
+    summary = TableSummary(replaced=long.replaced, late=long.late, signed=long.signed)
     of_cases = {
         name: column_by_case(frame[name], long) for name in written.case_columns
     }
@@ -557,28 +585,40 @@ def _long_table(
     return _select(stood, chosen), outcomes[case], empty[case]
 
 
+def _check_long_percentages(
+    long: LongReports, written: TableFormat, column: str
+) -> None:
+    """Refuse percentages without a sign, of any agents, of which none is above 1."""
+    percent = np.array([written.in_percent(name) for name in long.agents])
+    bare = percent & ~np.isin(long.agents, long.signed)
+    given = long.given
+    cells = (
+        given if isinstance(given, SparseReports) else SparseReports.from_dense(given)
+    )
+    top, fraction = (
+        float(cells.values[of[cells.agent]].max(initial=0.0)) for of in (bare, ~percent)
+    )
+    check_some_above_1({column: 100 * top}, fraction, written)
+
+
 def _wide_table(
-    frame: nw.DataFrame[Any], written: TableFormat, time: str | None
+    frame: nw.DataFrame[Any], written: TableFormat, time: str | None, *, units: bool
 ) -> ReportTable:
-    id = written.id or ("id" if "id" in frame.columns else None)
+    id = _usual(written.id, "id", frame.columns)
     of_cases = written.case_columns
-    ignored = ignored_columns(frame.columns, written.ignore)
-    apart = {written.outcome, id, time, *ignored, *INDEXES, *of_cases}
-    names = [name for name in frame.columns if name not in apart]
-    if written.agents:
-        names = choose_agents(names, written.agents)
-    cells = [frame[name] for name in names]
-    columns = parse_reports(cells, written)
-    numbered = numbered_columns(columns, percent=written.percent)
+    names = choose_agents(_report_columns(frame.columns, written), written.agents)
+    columns, signed = parse_reports([frame[name] for name in names], written)
+    percent = written.percent and [*filter(written.in_percent, columns)]
+    numbered = numbered_columns(columns, percent or ())
     agents, classes, values, renormalized = group_by_agent(columns)
-    if written.percent and not classes and written.outcome in frame.columns:
-        check_percentages(cells, columns)  # cases to score may all be small
+    if units and not classes:
+        check_percentages(columns, written, signed)
     binary = () if classes else binary_columns(columns)
     ids = None if id is None else _ids(frame[id])
     summary = TableSummary(
         binary=binary,
         numbered=numbered,
-        signed=written.percent and any(map(is_signed, cells)),
+        signed=signed,
         duplicate_ids=0 if ids is None else _duplicates(ids),
         renormalized=renormalized,
     )
@@ -595,6 +635,19 @@ def _wide_table(
             copy=False,
         ),
     )
+
+
+def _usual(given: str | None, usual: str, columns: Sequence[str]) -> str | None:
+    """Return the column that is named or, if there is one, that of the usual name."""
+    return given or (usual if usual in columns else None)
+
+
+def _report_columns(columns: Sequence[str], written: TableFormat) -> list[str]:
+    """Columns without another meaning, which hold the reports of agents."""
+    id, time = _usual(written.id, "id", columns), _usual(written.time, "time", columns)
+    ignored = ignored_columns(columns, written.ignore)
+    apart = {written.outcome, id, time, *ignored, *INDEXES, *written.case_columns}
+    return [name for name in columns if name not in apart]
 
 
 def _duplicates(ids: Array) -> int:

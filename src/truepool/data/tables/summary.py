@@ -32,8 +32,8 @@ class TableSummary:
 
     ``origin`` says what was guessed of the file; ``binary`` and ``numbered`` are agents
     whose columns hold only 0 and 1 beside fractions of others, or different whole
-    numbers; ``doubtful`` says why other columns may be no agents; ``signed`` whether
-    the reports carry percent signs; the rest are counts.
+    numbers; ``doubtful`` says why other columns may be no agents; ``signed`` are those
+    whose reports carry percent signs; the rest are counts.
     ``intervals`` between updates are what ``cases`` of a long table are split into, if
     their reports are time-weighted.
     """
@@ -43,7 +43,7 @@ class TableSummary:
     binary: tuple[str, ...] = ()
     numbered: tuple[str, ...] = ()
     doubtful: Mapping[str, str] = field(default_factory=dict)
-    signed: bool = False
+    signed: tuple[str, ...] = ()
     duplicate_ids: int = 0
     empty_cases: int = 0
     renormalized: int = 0

@@ -2,12 +2,13 @@
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from truepool.core.errors import SettingError
-from truepool.data.tables.agent_columns import ignored_columns
+from truepool.data.reports import join_patterns, percent_option
+from truepool.data.tables.agent_columns import ignored_columns, is_chosen
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|"}
 """Separators that may be given by name; any other character stands for itself."""
@@ -56,8 +57,10 @@ class TableFormat:
     missing : sequence of str
         Words that mean "no report", such as ``n/d``, beside the empty cell, NA, NaN and
         null.
-    percent : bool
-        Whether reports are percentages, 0 to 100 or ``6.1%``.
+    percent : bool, sequence of str, or str
+        Whether reports are percentages, 0 to 100 or ``6.1%``; or the agents whose
+        reports are, by names or patterns as in ``agents``, while those of the others
+        are fractions.
     scores : str, optional
         Reports are scores from the first number to the second, ``"1-5"``: s counts as
         (s - 1) / 4.
@@ -96,7 +99,7 @@ class TableFormat:
     sep: str | None
     decimal: str
     missing: tuple[str, ...]
-    percent: bool
+    percent: bool | tuple[str, ...]
     scores: str | None
     time_format: str | None
     long: tuple[str, str, str] | None
@@ -119,7 +122,7 @@ class TableFormat:
         sep: str | None = None,
         decimal: str = ".",
         missing: Sequence[str] | None = None,
-        percent: bool = False,
+        percent: bool | Sequence[str] | str = False,
         scores: str | None = None,
         time_format: str | None = None,
         long: Sequence[str] | None = None,
@@ -132,7 +135,7 @@ class TableFormat:
         fields = {
             "outcome": outcome,
             "positive": positive,
-            "agents": _without(_names(agents), ignore or ()),
+            "agents": _without(_names("agents", agents), ignore or ()),
             "id": id,
             "time": time,
             "ignore": tuple(ignore or ()),
@@ -143,7 +146,7 @@ class TableFormat:
             "sep": None if sep is None else _separator(sep),
             "decimal": decimal,
             "missing": tuple(missing or ()),
-            "percent": percent,
+            "percent": _percent(percent),
             "scores": scores,
             "time_format": time_format,
             "long": None if long is None else _three(long),
@@ -162,7 +165,7 @@ class TableFormat:
                 "the separator and the decimal mark must differ; both are "
                 f"{decimal!r}. Change --sep or --decimal."
             )
-        if percent and scores is not None:
+        if self.percent and scores is not None:
             raise SettingError(
                 f"reports are either percentages or scores; got scores={scores!r} with "
                 "percent. Leave out --percent or --scores."
@@ -204,6 +207,28 @@ class TableFormat:
             )
         return float(found[1]), float(found[2])
 
+    def in_percent(self, name: str) -> bool:
+        """Whether the reports of an agent, or of a column, are percentages.
+
+        >>> written = TableFormat(percent="vendor_*,rf")
+        >>> written.in_percent("vendor_a"), written.in_percent("rf:fraud")
+        (True, True)
+        >>> written.in_percent("gbm")
+        False
+        """
+        if isinstance(self.percent, bool):
+            return self.percent
+        return is_chosen(name, self.percent)
+
+    def percent_option(self, agents: Sequence[str]) -> str:
+        """Return the option that reads these agents in percent too.
+
+        >>> TableFormat(percent="vendor").percent_option(["rf"])
+        '--percent=vendor,rf'
+        """
+        known = () if isinstance(self.percent, bool) else self.percent
+        return percent_option([*known, *agents])
+
     @property
     def case_columns(self) -> tuple[str, ...]:
         """Columns that describe the cases and are never agents, each once."""
@@ -223,7 +248,9 @@ class TableFormat:
         """
         plain, found = vars(TableFormat()), []
         for name, value in vars(self).items():
-            if value != plain[name] and name != "columns":
+            if name == "percent" and isinstance(value, tuple):
+                found.append(percent_option(value))
+            elif value != plain[name] and name != "columns":
                 flag = f"--{name.replace('_', '-')}"
                 words = _words(name, value)
                 if name in REPEATED:
@@ -285,7 +312,7 @@ def _words(name: str, value: Any) -> list[str]:
     if value is True:
         return []
     if name == "agents":
-        return [shlex.quote(",".join(value))]
+        return [shlex.quote(join_patterns(value))]
     if value == "\t":  # a shell, and whoever copies it, loses the character
         return ["tab"]
     given = value if isinstance(value, tuple) else (value,)
@@ -301,18 +328,31 @@ def _distinct(columns: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(columns or ()))
 
 
-def _names(agents: Sequence[str] | str | None) -> tuple[str, ...]:
-    if agents is None:
+def _names(option: str, given: Iterable[str] | None) -> tuple[str, ...]:
+    """Return names or patterns; in one text they are separated by commas."""
+    if given is None:
         return ()
-    if isinstance(agents, str):
-        agents = agents.split(",")
-    names = tuple(name.strip() for name in agents)
+    parts = given.split(",") if isinstance(given, str) else [*given]
+    names = tuple(name.strip() if isinstance(name, str) else "" for name in parts)
     if not all(names):
+        mark = "=" if option == "percent" else " "
         raise SettingError(
-            f"agents must be names or patterns; got {', '.join(agents)!r}. Write "
-            "--agents a,b,c or --agents 'model_*'."
+            f"{option} must be names or patterns; got {', '.join(map(str, parts))!r}. "
+            f"Write --{option}{mark}a,b,c or --{option}{mark}'model_*'."
         )
     return names
+
+
+def _percent(given: bool | Iterable[str]) -> bool | tuple[str, ...]:
+    """Whether all reports are percentages, or the agents whose reports are."""
+    if isinstance(given, bool) or (isinstance(given, str) and not given):
+        return bool(given)
+    if not isinstance(given, Iterable):
+        raise SettingError(
+            f"percent must be True, False or names of agents; got {given!r}"
+        )
+    names = _names("percent", given)
+    return "*" in names or tuple(dict.fromkeys(names)) or False
 
 
 def _separator(sep: str) -> str:

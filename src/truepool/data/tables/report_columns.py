@@ -1,0 +1,299 @@
+"""Columns of reports: from cells as a table has them to probabilities."""
+
+import shlex
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from truepool.core.arrays import BoolArray, FloatArray, IntArray
+from truepool.core.errors import ReportError
+from truepool.core.formatting import is_number
+from truepool.data.case_columns import number_cure
+from truepool.data.reports import percent_option
+from truepool.data.row_names import row_name
+from truepool.data.tables.numbers import (
+    cast,
+    first_other,
+    is_numeric,
+    trimmed_text,
+    typed_numbers,
+)
+from truepool.data.tables.table_format import TableFormat
+from truepool.data.tables.units import EDGE
+
+MOST_MARKS = 10
+"""A column with more different texts than this is no agent with marks for no report."""
+
+
+@dataclass(frozen=True, eq=False)
+class ReportColumn:
+    """Cells (T,) of a column, and whose reports they are.
+
+    ``owner`` (T,) is the number of each row's agent: a column of a long table holds the
+    reports of several agents. ``first_row`` is the number of the first row in its
+    table.
+    """
+
+    cells: nw.Series[Any]
+    agents: Sequence[str]
+    owner: IntArray
+    written: TableFormat
+    first_row: int = 0
+
+    @cached_property
+    def text(self) -> Any:
+        """Trimmed text of each cell, null where there is no report."""
+        return trimmed_text(self.cells, self.written)
+
+    @cached_property
+    def percent(self) -> BoolArray:
+        """Which rows (T,) are percentages."""
+        by_agent = [self.written.in_percent(name) for name in self.agents]
+        return np.array(by_agent, dtype=bool)[self.owner]
+
+    @cached_property
+    def signed(self) -> BoolArray:
+        """Which cells (T,) carry a percent sign."""
+        if is_numeric(self.cells):
+            return np.zeros(len(self.cells), dtype=bool)
+        signs = pc.fill_null(pc.ends_with(self.text, "%"), False)
+        return np.asarray(signs.to_numpy(zero_copy_only=False), dtype=bool)
+
+    @property
+    def signed_agents(self) -> list[str]:
+        """Agents of which every report carries a percent sign."""
+        if not self.signed.any():
+            return []
+        empty = np.asarray(pc.is_null(self.text).to_numpy(zero_copy_only=False))
+        signed = np.bincount(self.owner[self.signed], minlength=len(self.agents))
+        bare = self.owner[~self.signed & ~empty]
+        signed[bare] = 0
+        return [self.agents[i] for i in np.flatnonzero(signed).tolist()]
+
+    @property
+    def tops(self) -> FloatArray:
+        """Largest number of each agent (N,), as written; 0 where there is none."""
+        tops = np.zeros(len(self.agents))
+        np.fmax.at(tops, self.owner, self.numbers)
+        return tops
+
+    @cached_property
+    def numbers(self) -> FloatArray:
+        """Numbers (T,) as they are written, NaN where there is no report."""
+        numbers = typed_numbers(self.cells)
+        if numbers is not None:
+            return numbers
+        return cast(self.text, self.written.decimal, self.percent)
+
+    def probabilities(self) -> FloatArray:
+        """Return the numbers (T,) in [0, 1], if those of the table are in range."""
+        if self.written.scores is not None:
+            low, high = self.written.score_range
+            self._check_range(self.numbers, low, high, "score", "--scores")
+            return np.asarray((self.numbers - low) / (high - low))
+        if not self.written.percent:
+            return self.numbers
+        self._check_signs()
+        share = np.where(self.percent, self.numbers, np.nan)
+        self._check_range(share, 0, 100, "percentage", "--percent")
+        return np.where(self.percent, self.numbers / 100, self.numbers)
+
+    def check_numbers(self, table: Sequence["ReportColumn"]) -> None:
+        """Refuse a cell that is no number; other columns of the table help to say why.
+
+        A number above 1 of an agent that is not named to be in percent is refused here,
+        where its option is known.
+        """
+        try:
+            numbers = self.numbers
+        except pa.ArrowInvalid:
+            row, cell = first_other(self.text, self.written.decimal, self.percent)
+            raise ReportError(
+                f"a report must be a number in [0, 1]; column {self.cells.name!r} has "
+                f"{cell!r} in {self._row(row)}. {self._cure(row, cell, table)}"
+            ) from None
+        if isinstance(self.written.percent, bool):
+            return
+        rest = np.where(self.percent, np.nan, numbers)
+        low, high = np.nanmin(rest, initial=0.0), np.nanmax(rest, initial=0.0)
+        if 1 + EDGE < high <= 100 and low >= 0:
+            row = int(np.argmax(rest > 1 + EDGE))
+            name = self.agents[self.owner[row]]
+            option = self.written.percent_option([_agent(name, table)])
+            raise ReportError(
+                f"a report must lie in [0, 1]; {self._kind} {name!r} has "
+                f"{rest[row]:g} in {self._row(row)}. If it is in percent, pass "
+                f"{option}. A column that is not an agent is left out with --ignore "
+                f"{shlex.quote(name)} (of a saved pool, in its fit)."
+            )
+
+    @property
+    def _kind(self) -> str:
+        return "column" if self.written.long is None else "agent"
+
+    def _row(self, row: int) -> str:
+        return row_name(self.first_row + row)
+
+    def _check_signs(self) -> None:
+        """Refuse an agent some of whose percentages carry a sign, and others do not."""
+        signed = self.percent & self.signed
+        bare = self.percent & ~self.signed & ~np.isnan(self.numbers)
+        mixed = np.intersect1d(self.owner[signed], self.owner[bare])
+        if mixed.size:
+            rows = (
+                int(np.argmax(of & (self.owner == mixed[0]))) for of in (signed, bare)
+            )
+            first, second = (
+                f"{self.text[row].as_py()!r} in {self._row(row)}" for row in rows
+            )
+            raise ReportError(
+                f"with --percent either all reports of {_article(self._kind)} carry a "
+                f"percent sign or none; {self._kind} {self.agents[mixed[0]]!r} has "
+                f"{first} and {second}. Write them in one unit."
+            )
+
+    def _check_range(
+        self, values: FloatArray, low: float, high: float, what: str, option: str
+    ) -> None:
+        """Refuse numbers outside the range of an option, as the table has them."""
+        outside = (values < low - EDGE) | (values > high + EDGE)
+        if outside.any():
+            row = int(np.argmax(outside))
+            name = self.agents[self.owner[row]]
+            raise ReportError(
+                f"a {what} must lie between {low:g} and {high:g}; {self._kind} "
+                f"{name!r} has {values[row]:g} in {self._row(row)}. Correct it, change "
+                f"{option}, or leave the {self._kind} out (--ignore "
+                f"{shlex.quote(name)})."
+            )
+
+    def _cure(self, row: int, cell: str, table: Sequence["ReportColumn"]) -> str:
+        if _is_word(cell):
+            return self._word_cure(cell)
+        if "." in cell and self.written.decimal == ",":
+            return (
+                "Pass --decimal '.' if the point is the decimal mark, else leave it "
+                "out."
+            )
+        comma = "," in cell and self.written.decimal != ","
+        options = ["--decimal ','"] if comma else []
+        if "%" in cell:
+            if self.agents[self.owner[row]] not in self.signed_agents:
+                return number_cure(cell, "")  # alone among fractions
+            signed = [name for column in table for name in column.signed_agents]
+            every = len(signed) == sum(len(column.agents) for column in table)
+            new = [name for name in signed if not self.written.in_percent(name)]
+            agents = dict.fromkeys(_agent(name, table) for name in new)
+            option = self.written.percent_option([*agents])
+            options.append("--percent" if every else option)
+        return f"Pass {' and '.join(options)}."
+
+    def _word_cure(self, cell: str) -> str:
+        others = self.text.drop_null().to_pylist()
+        words = {other for other in others if _is_word(other)}
+        name = shlex.quote(self.cells.name)
+        if len(words) > MOST_MARKS:
+            return (
+                f"It has {len(words):,} different texts, so it is no agent: leave it "
+                f"out (--ignore {name}) or, if it names the cases, pass --id {name}. "
+                "A table with one row per report is read with --long."
+            )
+        return (
+            f"If it means no report, pass --missing {shlex.quote(cell)}; an empty "
+            "cell, NA, NaN or null means that already. Else correct it. A column that "
+            f"is not an agent is left out with --ignore {name} (of a saved pool, in "
+            "its fit)."
+        )
+
+
+def parse_reports(
+    columns: Iterable[nw.Series[Any]], written: TableFormat, first_row: int = 0
+) -> tuple[dict[str, FloatArray], tuple[str, ...]]:
+    """Return the reports of each column, and the columns that carry percent signs.
+
+    NaN where there is no report. Percentages become shares, scores from a to b become
+    (s - a) / (b - a). ``first_row`` is the number of the first row in its table.
+    """
+    table = [
+        ReportColumn(each, (each.name,), _first_agent(len(each)), written, first_row)
+        for each in columns
+    ]
+    found, signed = _parse(table, written)
+    names = (column.cells.name for column in table)
+    return dict(zip(names, found, strict=True)), signed
+
+
+def parse_long_reports(
+    column: nw.Series[Any],
+    agents: Sequence[str],
+    owner: IntArray,
+    written: TableFormat,
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return the reports of a long table, and the agents that write percent signs.
+
+    ``owner`` (T,) is the number of each row's agent.
+    """
+    (reports,), signed = _parse([ReportColumn(column, agents, owner, written)], written)
+    return reports, signed
+
+
+def _first_agent(rows: int) -> IntArray:
+    """Number of the agent in each row, of one agent; takes no memory."""
+    return np.broadcast_to(np.int64(0), rows)
+
+
+def _parse(
+    table: Sequence[ReportColumn], written: TableFormat
+) -> tuple[list[FloatArray], tuple[str, ...]]:
+    for column in table:
+        column.check_numbers(table)
+    reports = [column.probabilities() for column in table]
+    if not written.percent:
+        return reports, ()
+    signed = [name for column in table for name in column.signed_agents]
+    if signed and written.percent is True:
+        _check_unsigned(table, signed)
+    return reports, tuple(signed)
+
+
+def _check_unsigned(table: Sequence[ReportColumn], signed: Collection[str]) -> None:
+    """Refuse numbers up to 1 without percent signs, where others carry them.
+
+    They may be fractions. Where the agents in percent are named, nothing is in doubt.
+    """
+    tops = {
+        name: float(top)
+        for column in table
+        for name, top in zip(column.agents, column.tops, strict=True)
+    }
+    small = [n for n, top in tops.items() if 0 < top <= 1 and n not in signed]
+    if small:
+        certain = [n for n, top in tops.items() if n in signed or top > 1]
+        first = next(name for name in certain if name in signed)
+        raise ReportError(
+            "with --percent every report is a percentage; "
+            f"{first!r} carries percent signs, and {small[0]!r} has none and goes only "
+            f"up to {tops[small[0]]:g}. If it reports fractions, pass "
+            f"{percent_option(certain)}; else write a percent sign after each number."
+        )
+
+
+def _agent(name: str, table: Sequence[ReportColumn]) -> str:
+    """Return the agent that a column belongs to, where it has several."""
+    agent, _, _ = name.rpartition(":")
+    own = [c for c in table if agent and c.cells.name.startswith(f"{agent}:")]
+    return agent if len(own) > 1 else name
+
+
+def _article(kind: str) -> str:
+    return "a column" if kind == "column" else "an agent"
+
+
+def _is_word(cell: str) -> bool:
+    return not is_number(cell.rstrip("%").replace(",", "."))

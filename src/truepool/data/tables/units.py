@@ -1,0 +1,136 @@
+"""Units of reports: numbers that were meant as fractions, and not as percentages."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from truepool.core.arrays import Array, FloatArray, IntArray
+from truepool.core.errors import ReportError
+from truepool.core.formatting import join_names, pluralize
+from truepool.data.reports import (
+    UNIT_RATIO,
+    describe_mix,
+    mixed_units,
+    percent_option,
+)
+from truepool.data.row_names import case_name
+from truepool.data.tables.table_format import TableFormat
+
+LIKELIER = 3.0
+"""Log-likelihood by which fractions must explain outcomes better than percentages."""
+
+EDGE = 1e-6
+"""Least probability of an outcome: no single report may rule anything out."""
+
+
+def check_percentages(
+    reports: Mapping[str, FloatArray], written: TableFormat, signed: Collection[str]
+) -> None:
+    """Refuse percentages of some agents, or of all, that were fractions as written.
+
+    ``reports`` (T,) of each agent lie in [0, 1] already. Those that were ``signed``
+    leave no doubt, and a column of zeros fits both units.
+    """
+    percent = {n: 100 * r for n, r in reports.items() if written.in_percent(n)}
+    fractions = {n: r for n, r in reports.items() if n not in percent}
+    bare = {n: values for n, values in percent.items() if n not in signed}
+    _check_mixed(bare, [*fractions.values()])
+    largest = {n: _top(values) for n, values in percent.items()}
+    small = [n for n in bare if 0 < largest[n] <= 1]
+    large = [n for n, top in largest.items() if top > 1 or (top and n in signed)]
+    if not small:
+        return
+    if not large:
+        check_some_above_1(
+            {n: largest[n] for n in small},
+            max(map(_top, fractions.values()), default=0.0),
+            written,
+        )
+        return
+    if largest[large[0]] < UNIT_RATIO * largest[small[0]]:
+        return  # events are rare, and percentages small
+    _check_mixed({n: bare[n] for n in large if n in bare}, [bare[n] for n in small])
+    who = "every agent" if written.percent is True else "every agent that it names"
+    only = join_names([repr(name) for name in large])
+    raise ReportError(
+        f"with --percent {who} must report percentages; column "
+        f"{large[0]!r} goes up to {largest[large[0]]:g}, column {small[0]!r} only to "
+        f"{largest[small[0]]:g}. If only {only} {'is' if len(large) == 1 else 'are'} "
+        f"in percent, pass {percent_option(large)}; else write a percent sign after "
+        f"each number of {small[0]!r}."
+    )
+
+
+def check_some_above_1(
+    largest: Mapping[str, float], fraction: float, written: TableFormat
+) -> None:
+    """Refuse percentages of which none is above 1, by the largest of each column.
+
+    Where events are rare, percentages are small too, and the largest ``fraction`` of
+    the other agents is much smaller.
+    """
+    name = max(largest, key=largest.__getitem__)
+    if 0 < UNIT_RATIO * fraction <= largest[name] or not 0 < largest[name] <= 1:
+        return
+    named = not isinstance(written.percent, bool)
+    cure = f"Leave {'these agents ' * named}out{' of' * named} --percent"
+    raise ReportError(
+        "with --percent some report must be above 1; the largest is "
+        f"{largest[name]:g} in column {name!r}. {cure}; if these are percentages, "
+        "write a percent sign after each."
+    )
+
+
+def _top(values: FloatArray) -> float:
+    return float(np.nanmax(values, initial=0.0))
+
+
+def _check_mixed(
+    columns: Mapping[str, FloatArray], fractions: Sequence[FloatArray]
+) -> None:
+    """Refuse percentages (T,) among which are fractions, by the fractions of others."""
+    for name, values in columns.items() if fractions else ():
+        mixed = mixed_units(values, np.stack(fractions, axis=1))
+        if mixed is not None:
+            raise ReportError(
+                "with --percent every report must be a percentage; "
+                f"{describe_mix(name, values, mixed)}"
+            )
+
+
+def check_rows(
+    columns: Iterable[tuple[str, FloatArray, IntArray]],
+    outcomes: IntArray,
+    ids: Array | None,
+) -> None:
+    """Refuse an agent of whose reports some were fractions and no percentages.
+
+    Each column is an agent, its reports (M,), and the cases (M,) that they are about.
+
+    Numbers up to 1 are small percentages where events are rare. They were fractions if
+    the outcomes (T,) are likelier under them than under the percentages, and than under
+    the share of positives that these cases have.
+    """
+    for agent, reports, cases in columns:
+        small = np.flatnonzero((reports > 0) & (reports <= 0.01))
+        if len(small) in (0, len(reports)):
+            continue
+        p, y = reports[small], outcomes[cases[small]]
+        rate = np.full(len(p), y.mean())
+        apart = _log_likelihood(100 * p, y) - max(
+            _log_likelihood(p, y), _log_likelihood(rate, y)
+        )
+        if apart > LIKELIER:
+            t = int(cases[small[0]])
+            raise ReportError(
+                f"with --percent every report must be a percentage; agent {agent!r} "
+                f"has {pluralize(len(small), 'number')} up to 1, such as "
+                f"{100 * p[0]:g} in {case_name(t, ids)}, that fit the "
+                "outcomes only as probabilities. Write all in one unit; if they are "
+                "percentages, write a percent sign after each."
+            )
+
+
+def _log_likelihood(p: FloatArray, outcomes: IntArray) -> float:
+    inside = np.clip(p, EDGE, 1 - EDGE)
+    return float(np.where(outcomes > 0, np.log(inside), np.log1p(-inside)).sum())
