@@ -18,7 +18,12 @@ from truepool.core.errors import (
     SettingError,
     SourceError,
 )
-from truepool.data.tables import TableFormat, read_column_names, write_table
+from truepool.data.tables import (
+    TableFormat,
+    load_panel,
+    read_column_names,
+    write_table,
+)
 
 COLUMNS = {"ada": [0.9, 0.2, 0.5], "bob": [0.6, None, 0.1], "y": [1, 0, 0]}
 REPORTS = [[0.9, 0.6], [0.2, np.nan], [0.5, 0.1]]
@@ -402,6 +407,81 @@ def test_formats_that_both_fit_and_differ_are_refused():
     with pytest.raises(PanelError, match="both fit and give different times"):
         read_panel(forecasts("05/04/2025"), time_format=both, **LONG_TIMES)
     assert len(read_panel(forecasts(), time_format=both, **LONG_TIMES)) == 2
+
+
+# Reports after a date that may be the decision time
+
+MADE = ["01/04/2026 10:00", "05/04/2026 10:00", "01/04/2026 10:00", "01/04/2026 11:00"]
+CLOSES = ["04/04/2026 00:00"] * 2 + ["03/04/2026 00:00"] * 2
+
+
+def questions(**columns):
+    return pa.table(
+        {
+            "case": ["q1", "q1", "q2", "q2"],
+            "agent": ["a", "b", "a", "b"],
+            "report": [0.9, 0.8, 0.1, 0.2],
+            "at": MADE,
+            "y": [1, 1, 0, 0],
+            **columns,
+        }
+    )
+
+
+def late_reports(**columns):
+    how = {"layout": "long", "time": "at", "time_format": "%d/%m/%Y %H:%M"}
+    return load_panel(questions(**columns), TableFormat(**how))[1]
+
+
+@pytest.mark.parametrize(
+    "closes",
+    [
+        CLOSES,
+        [datetime.datetime.strptime(text, "%d/%m/%Y %H:%M") for text in CLOSES],
+        [datetime.datetime.strptime(text, "%d/%m/%Y %H:%M").date() for text in CLOSES],
+        [text[:10] for text in CLOSES],  # days, in the order of the reports' days
+        ["2026-04-04"] * 2 + ["2026-04-03"] * 2,
+        [*CLOSES[:2], None, None],  # a question that is still open
+    ],
+)
+def test_reports_after_another_date_of_their_case_are_counted(closes):
+    found = late_reports(closes=closes)
+    assert found.after == {"closes": 1}
+    assert found.warnings() == [
+        "1 report was made at or after 'closes' of their case and may know the "
+        "outcome. If that is when a case was closed or decided, pass --decision-time "
+        "closes."
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ["01/03/2026 00:00"] * 4,  # before all reports: when the question opened
+        ["09/05/2026 00:00"] * 4,  # after all of them
+        ["04/04/2026 00:00", "06/04/2026 00:00", *CLOSES[2:]],  # differs in a case
+        ["yes", "yes", "no", "no"],
+        ["", "", "", ""],
+        [datetime.time(12)] * 4,
+        [1, 1, 2, 2],
+        pa.array([None] * 4, pa.timestamp("us")),
+    ],
+)
+def test_columns_that_cannot_be_decision_times_raise_no_question(other):
+    assert late_reports(other=other).after == {}
+
+
+def test_dates_that_have_a_meaning_already_raise_no_question():
+    how = {"time": "at", "time_format": "%d/%m/%Y %H:%M", "layout": "long"}
+    table = questions(closes=CLOSES)
+    for more in ({"decision_time": "closes"}, {"ignore": ["closes"]}):
+        assert load_panel(table, TableFormat(**how, **more))[1].after == {}
+
+
+def test_dates_are_not_compared_with_numbers():
+    table = questions(at=[datetime.datetime(2026, 1, 1)] * 4)
+    with pytest.raises(SourceError, match="'at' holds dates and 'y' numbers"):
+        read_panel(table, layout="long", time="at", decision_time="y")
 
 
 def test_propensities_may_carry_percent_signs():

@@ -529,7 +529,9 @@ def _long_table(
         values = given.values if isinstance(given, SparseReports) else given
         check_percentages([frame[columns[2]]], {columns[2]: values})
     signed = written.percent and is_signed(frame[columns[2]])
-    summary = TableSummary(replaced=long.replaced, late=long.late, signed=signed)
+    summary = TableSummary(
+        replaced=long.replaced, late=long.late, after=long.after, signed=signed
+    )
     of_cases = {
         name: column_by_case(frame[name], long) for name in written.case_columns
     }
