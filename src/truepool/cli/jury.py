@@ -180,7 +180,8 @@ def jury(
         for path, text in pages:
             write_text(path, text)
         if output is not None:
-            write_cases(output, result.columns(), spreadsheet_safe=spreadsheet_safe)
+            items = result.columns(read.id)
+            write_cases(output, items, spreadsheet_safe=spreadsheet_safe)
     if not (quiet or STDOUT in (json_file, output)):
         show(result, console())
         print_files(json_file, markdown, html, output)
