@@ -64,6 +64,36 @@ def expected(pool):
     return pool.predict_proba(new[AGENTS])[:, 1], pool.predict(new[AGENTS])
 
 
+def test_words_for_no_report_are_added_to_those_of_the_fit(folder, truepool):
+    table = frame(label=np.array(["ok", "fraud"])[PANEL.outcomes]).astype(object)
+    table.loc[3, "ada"] = "not run"
+    table.to_csv("words.csv", index=False)
+    words = "fit words.csv --outcome label --positive fraud --pool mean -o w.pool"
+    assert truepool(*words.split(), "--missing", "not run")[0] == 0
+    new = pd.DataFrame([["not run", 0.2, 0.4, 0.6], [0.5, "offline", 0.4, 0.6]])
+    new.columns = AGENTS
+    new.to_csv("off.csv", index=False)
+    lines = (json.dumps(row) for row in new.to_dict("records"))
+    Path("off.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    Path("w.toml").write_text('missing = ["offline"]\n')
+    for name in ("off.csv", "off.jsonl"):
+        for more in (["--missing", "offline"], ["--config", "w.toml"]):
+            code, _, err = truepool("score", "w.pool", name, *more, "-o", "o.csv")
+            assert code == 0, err
+            pooled = pd.read_csv("o.csv").pooled
+            assert_allclose(pooled, [0.4, 0.5], rtol=1e-12)
+
+
+def test_words_for_no_report_are_added_to_those_of_a_config_file(folder, truepool):
+    table = frame(label=PANEL.outcomes).astype(object)
+    table.loc[3, "ada"], table.loc[4, "bob"] = "not run", "offline"
+    table.to_csv("words.csv", index=False)
+    Path("w.toml").write_text('outcome = "label"\nmissing = ["not run"]\n')
+    words = "audit words.csv --config w.toml --missing offline --json"
+    code, _, err = truepool(*words.split())
+    assert code == 0, err
+
+
 def test_fit_learns_what_python_learns(fitted):
     pool = tp.VCG(costs=tp.Costs(fn=10, fp=1)).fit_panel(PANEL)
     assert_allclose(fitted.weights_, pool.weights_, atol=1e-12)

@@ -250,6 +250,14 @@ def _ignored(context: typer.Context, ignore: list[str] | None) -> list[str] | No
     return [*(name for name in own if name not in agents), *given]
 
 
+def _missing_words(
+    context: typer.Context, missing: list[str] | None
+) -> list[str] | None:
+    """Add to the words of a config file."""
+    own = (context.default_map or {}).get("missing")
+    return missing if own is None else list(dict.fromkeys([*own, *(missing or ())]))
+
+
 Table: TypeAlias = Annotated[
     Path | None,
     typer.Argument(
@@ -264,6 +272,9 @@ Positive: TypeAlias = Annotated[str | None, option("--positive")]
 Id: TypeAlias = Annotated[str | None, option("--id")]
 Time: TypeAlias = Annotated[str | None, option("--time")]
 Ignore: TypeAlias = Annotated[list[str] | None, option("--ignore", callback=_ignored)]
+Missing: TypeAlias = Annotated[
+    list[str] | None, option("--missing", callback=_missing_words)
+]
 CostFn: TypeAlias = Annotated[str, option("--cost-fn")]
 CostFp: TypeAlias = Annotated[str, option("--cost-fp")]
 Threshold: TypeAlias = Annotated[float | None, option("--threshold")]
@@ -312,7 +323,7 @@ def _parse_table(
     ignore: Ignore = None,
     sep: Annotated[str | None, option("--sep")] = None,
     decimal: Annotated[str, option("--decimal")] = ".",
-    missing: Annotated[list[str] | None, option("--missing")] = None,
+    missing: Missing = None,
     percent: Annotated[bool, option("--percent")] = False,
     long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
     decision_time: Annotated[str | None, option("--decision-time")] = None,
@@ -439,7 +450,7 @@ def _collect_new_table(
     time_format: Annotated[str | None, option("--time-format")] = None,
     sep: Annotated[str | None, option("--sep")] = None,
     decimal: Annotated[str | None, option("--decimal")] = None,
-    missing: Annotated[list[str] | None, option("--missing")] = None,
+    missing: Missing = None,
     percent: Annotated[
         bool | None,
         typer.Option("--percent/--no-percent", help=SPELLINGS["--percent"].help),

@@ -240,7 +240,8 @@ def _format_of_new(
 ) -> "TableFormat":
     """How the new cases are written: as was said, else like the table of the fit.
 
-    They need not have its id column, nor be a long table because it was one.
+    They need not have its id column, nor be a long table because it was one. Words for
+    no report are added to those that it had.
     """
     from truepool.core.errors import SettingError
     from truepool.data.tables import TableFormat, read_column_names
@@ -251,6 +252,8 @@ def _format_of_new(
 
     before = vars(fitted_on.of_new_cases(()))
     known = {name: before[name] for name in ("time", *WRITTEN, *LONG)} | given
+    words = dict.fromkeys((*fitted_on.missing, *given.get("missing", ())))
+    known["missing"] = tuple(words)
     if known["updates"] == TIME_WEIGHTED:
         raise SettingError(
             "new cases are decided by the last report of each agent; got --updates "

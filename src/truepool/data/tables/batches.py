@@ -269,7 +269,7 @@ def _json(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
         keys = {key for row in rows for key in row}
         reports = reports or wanted.reports(keys)
         values = [
-            np.array([_number(row.get(name), name, start + t)
+            np.array([_number(row.get(name), name, start + t, wanted.written.missing)
                       for t, row in enumerate(rows)]) / share
             for name in reports
         ]  # fmt: skip
@@ -315,8 +315,8 @@ def _object(line: bytes, t: int) -> Mapping[str, Any]:
     return row
 
 
-def _number(value: Any, name: str, t: int) -> float:
-    if value is None:
+def _number(value: Any, name: str, t: int, missing: Sequence[str]) -> float:
+    if value is None or (isinstance(value, str) and value.strip() in missing):
         return np.nan
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ReportError(
