@@ -152,6 +152,7 @@ def jury(
         options.parse_cost(cost_fp),
         currency=currency or "",
     )
+    options.check_constant_costs(costs, "the items of a jury share their costs")
     written = replace(table_format, scores=scores)
     read = _read(panel, written, tool, labels)
     result = run(

@@ -491,6 +491,9 @@ def _print_notes(*, quiet: bool) -> None:
         print_note(line)
 
 
+EXAMPLES = {"--cost-fn": 10, "--cost-fp": 1, "--cost-tp": 0, "--cost-tn": 0}
+"""Costs in a cure."""
+
 UNWEIGHTED = ("weight", "group", "propensity")
 """Options that verbs refuse for which every case counts once."""
 
@@ -651,6 +654,23 @@ def check_class_costs(costs: "Costs | None", labels: "Labels") -> None:
         f"'{example}' if missing {names[0]} costs {amount(missed)} and any "
         "other error 1."
     )
+
+
+def check_constant_costs(costs: "Costs", why: str) -> None:
+    """Refuse costs per case where all cases share one rule."""
+    from truepool.core.errors import CostError
+    from truepool.core.formatting import join_names
+
+    flags = {f"--cost-{kind}": column for kind, column in costs.named.items()}
+    if flags:
+        named = [f"{flag} names the column {name!r}" for flag, name in flags.items()]
+        numbers = " ".join(f"{flag} {EXAMPLES[flag]}" for flag in flags)
+        raise CostError(
+            f"{why}, so a cost must be one number; {join_names(named)}. Pass "
+            f"{numbers}, with your own numbers; in a config file, costs per case "
+            "belong in the sections of commands that take them, such as [audit] and "
+            "[fit] (docs/config.md)."
+        )
 
 
 def note_faults(panel: "Panel", *, outcome: bool = True) -> None:
