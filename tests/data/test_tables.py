@@ -292,6 +292,30 @@ def test_a_column_that_is_already_an_agent_is_not_what_was_meant():
         read_panel(table, agents="alpha,betta")
 
 
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("encounter", "the id column (--id)"),
+        ("at", "the time column (--time)"),
+        ("y", "the outcome column (--outcome)"),
+        ("amount", "a column that describes the cases"),
+    ],
+)
+def test_a_column_with_another_meaning_is_no_agent(name, role):
+    columns = {"encounter": ["e1", "e2"], "at": [1, 2], "amount": [5, 6], "y": [0, 1]}
+    table = pa.table({**columns, "alpha": [0.2, 0.6], "beta": [0.3, 0.7]})
+    how = {"id": "encounter", "time": "at", "columns": "amount"}
+    with pytest.raises(AgentError, match=re.escape(f"{name!r} is {role}. Leave it")):
+        read_panel(table, agents=["alpha", "beta", name], **how)
+
+
+def test_columns_of_text_are_not_said_to_be_possible_agents():
+    columns = {"ward": ["a", "b"], "at": ["04/01/2026", "04/02/2026"], "y": [0, 1]}
+    table = pa.table({**columns, "alpha": [0.2, 0.6], "beta": ["n/d", "3,5 %"]})
+    with pytest.raises(AgentError, match=r"could be agents: alpha, beta$"):
+        read_panel(table, agents="alpha,gamma")
+
+
 def test_bytes_that_are_no_text_are_refused(tmp_path):
     path = tmp_path / "panel.csv"
     path.write_bytes(b"zo\x81,bob,y\n.9,.6,1\n.2,.1,0\n")

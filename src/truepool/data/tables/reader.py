@@ -39,6 +39,7 @@ from truepool.data.tables.agent_columns import (
     binary_columns,
     choose_agents,
     group_by_agent,
+    has_numbers,
     ignored_columns,
     numbered_columns,
 )
@@ -568,7 +569,13 @@ def _wide_table(
     apart = {written.outcome, id, time, *ignored, *INDEXES, *of_cases}
     names = [name for name in frame.columns if name not in apart]
     if written.agents:
-        names = choose_agents(names, written.agents)
+        roles = _roles(written, id, time, ignored)
+        names = choose_agents(
+            names,
+            written.agents,
+            roles,
+            lambda name: has_numbers(frame[name].to_list()),
+        )
     cells = [frame[name] for name in names]
     columns = parse_reports(cells, written)
     numbered = numbered_columns(columns, percent=written.percent)
@@ -597,6 +604,19 @@ def _wide_table(
             copy=False,
         ),
     )
+
+
+def _roles(
+    written: TableFormat, id: str | None, time: str | None, ignored: Sequence[str]
+) -> dict[str, str]:
+    """Say what the columns are that are no agents."""
+    return {
+        **dict.fromkeys(ignored, "ignored (--ignore)"),
+        **dict.fromkeys(written.case_columns, "a column that describes the cases"),
+        **({} if time is None else {time: "the time column (--time)"}),
+        **({} if id is None else {id: "the id column (--id)"}),
+        written.outcome: "the outcome column (--outcome)",
+    }
 
 
 def _duplicates(ids: Array) -> int:
