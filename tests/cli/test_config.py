@@ -174,7 +174,10 @@ def test_a_severity_is_one_of_the_known_ones(refusal):
 def test_a_config_file_that_is_not_there_is_named(bank, truepool):
     code, out, err = truepool("audit", bank, "--config", "polo.toml")
     assert (code, out) == (2, "")
-    assert err.startswith("error: there is no config file 'polo.toml'.")
+    assert err == (
+        "error: there is no config file 'polo.toml' (did you mean 'pool.toml'?). Write "
+        "one with truepool init TABLE.\n"
+    )
     assert "cannot be read" in truepool("audit", bank, "--config", ".")[2]
 
 

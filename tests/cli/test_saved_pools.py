@@ -284,14 +284,24 @@ def test_a_separator_that_is_the_stored_decimal_mark_is_asked_about_first(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("score none.pool new.csv", "none.pool cannot be read"),
+        (
+            "score w.poool new.csv",
+            "there is no file 'w.poool'. Pass a file that truepool fit wrote.",
+        ),
+        ("score vv.pool new.csv", "no file 'vv.pool' (did you mean 'v.pool'?). Pass"),
+        ("show . ", ". cannot be read: Is a directory"),
         ("score train.csv new.csv", NOT_SAVED),
         ("show train.csv", NOT_SAVED),
         ("score v.pool none.csv", "there is no file 'none.csv'"),
+        ("score v.pool newer.csv", "there is no file 'newer.csv' (did you mean 'new."),
+        ("score v.pool empty.csv", "names of its columns; empty.csv is empty"),
         ("score v.pool new.xls", "a table is read as"),
         ("score v.pool new.csv -o new.csv", "got 'new.csv' twice"),
         ("score v.pool new.csv -o v.pool", "got 'v.pool' twice"),
-        ("score v.pool new.csv -o out.xls", "a table is written as"),
+        (
+            "score v.pool new.csv -o out.xls",
+            "a table is written as .csv, .csv.gz, .parquet, .pq, .jsonl, .ndjson; ",
+        ),
         ("score v.pool new.csv --id pooled", "has a column 'pooled' of its own"),
         ("score v.pool new.csv --id idd", "no id column 'idd' (did you mean 'id'?)"),
         ("score v.pool lacking.csv", "missing: 'di'; columns"),
@@ -324,6 +334,7 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(
 ):
     new = pd.read_csv("new.csv")
     new.drop(columns="di").to_csv("lacking.csv", index=False)
+    Path("empty.csv").write_text("\n")
     new.assign(ada=new.ada * 100).to_csv("percent.csv", index=False)
     new.assign(ada="x").to_csv("text.csv", index=False)
     Path("ragged.csv").write_text(Path("new.csv").read_text() + "1,2,3,4,5,6,7,8,9\n")

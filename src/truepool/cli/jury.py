@@ -102,7 +102,7 @@ def jury(
     ] = None,
     output: Annotated[
         Path | None,
-        option("--output", "File with one row per item; - is standard output."),
+        option("--output", "CSV or Parquet file with one row per item; - prints CSV."),
     ] = None,
     level: options.Level = 0.95,
     seed: options.Seed = 0,
