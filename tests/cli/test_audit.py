@@ -136,7 +136,7 @@ def test_an_earlier_audit_says_what_changed(truepool, tmp_path):
 
 def test_an_earlier_audit_that_is_not_there_is_named(truepool, tmp_path):
     (tmp_path / "last.json").touch()
-    _, _, error = truepool("audit", "--since", tmp_path / "lsat.json")
+    _, _, error = truepool("audit", "--since", tmp_path / "lastt.json")
     assert (
         "--since must name the JSON file of an earlier audit; there is no file" in error
     )

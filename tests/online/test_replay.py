@@ -195,9 +195,9 @@ def test_outcomes_may_have_names():
 def test_a_misspelt_outcome_never_becomes_a_label():
     stream = Stream("gradient", agents=("rf", "gbm"), **LABELS)
     with pytest.raises(OutcomeError) as refusal:
-        stream.learn_one({"rf": 0.2}, "geniune")
+        stream.learn_one({"rf": 0.2}, "genuime")
     assert str(refusal.value) == (
-        "an outcome must be 'genuine' or 'fraud'; got 'geniune' (did you mean "
+        "an outcome must be 'genuine' or 'fraud'; got 'genuime' (did you mean "
         "'genuine'?). A stream keeps its two labels; for others make a new one: "
         "Stream(..., positive=LABEL, negative=LABEL)"
     )
