@@ -54,6 +54,7 @@ POLICY = {
         "CONNECT_TIMEOUT": 5.0,
         "RETRIES": 3,
     },
+    "core.files": {"MOST_FILES": 10_000},
     "core.kernels.lanes_compiled": {"FEW": 4, "LANES": 8, "ROWS": 2},
     "core.kernels.mixture_compiled": {
         "LOG_ODDS_LIMIT": 7.0,
@@ -104,6 +105,7 @@ POLICY = {
         "BLOCK_ROWS": 5_000,
         "MOST_ROWS": 1_000_000,
     },
+    "data.tables.times": {"LEAST_NUMBER": 1_000},
     "data.tables.units": {"EDGE": 1e-06, "LIKELIER": 3.0},
     "data.weights": {"ROUNDING_ERROR": 1e-12, "SUM_TOLERANCE": 1e-09},
     "datasets.download": {"ROOM": 1_048_576, "TIMEOUT": 30.0},

@@ -287,9 +287,9 @@ def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
         "far to move the mean."
     )
     number, unit = measure(found)
-    otherwise = {"backfires": POOL_BACKFIRES, "indifferent": POOL_INDIFFERENT}
+    backfires, indifferent = POOL_BACKFIRES, POOL_INDIFFERENT
     if is_reversed(found):
-        otherwise = {}
+        backfires = indifferent = ""
         code, words, advice = "reversed", "is reversed", REVERSED_POOL
         where = "the higher its probability, the less likely the event"
         number, unit = found.slope, "calibration slope"
@@ -307,7 +307,8 @@ def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
         explained_by=AGENT_FAULTS,
         share=partial(_share_of_agents, evidence),
         joint=True,
-        **otherwise,
+        backfires=backfires,
+        indifferent=indifferent,
     )
 
 
