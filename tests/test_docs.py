@@ -89,3 +89,12 @@ def test_every_link_inside_the_project_leads_somewhere(page):
         r"\]\((?!https?:|mailto:)([^)#\s]+)(?:#[^)]*)?\)", page.read_text()
     )
     assert not [link for link in links if not (page.parent / link).exists()]
+
+
+@pytest.mark.parametrize("page", sorted(PAGES), ids=lambda p: p.stem)
+def test_an_extra_is_installed_in_the_clone(page):
+    """truepool need not be on an index: only the page on installing names it so."""
+    given = re.findall(r"pip install '?truepool\b", page.read_text())
+    assert page.stem in ("install", "CHANGELOG") or not given
+    extras = re.findall(r"pip install '\.\[", page.read_text())
+    assert not extras or re.search(r"in the \[?clone", page.read_text())
