@@ -80,6 +80,14 @@ def test_decisions_are_short(page):
     assert len(page.read_text().splitlines()) <= 30
 
 
+@pytest.mark.parametrize(
+    "page", sorted((DOCS / "decisions").glob("*.md")), ids=lambda p: p.stem
+)
+def test_a_decision_begins_with_its_number(page):
+    number = int(page.stem.partition("-")[0])
+    assert re.match(rf"# {number}\. [A-Z`]", page.read_text())
+
+
 PAGES = [*DOCS.rglob("*.md"), *DOCS.parent.glob("*.md")]
 
 

@@ -1,6 +1,8 @@
 """The scripts in examples/ and the notebooks in docs/ run, and print what they show."""
 
+import ast
 import json
+import re
 import runpy
 from contextlib import redirect_stdout
 from http.server import ThreadingHTTPServer
@@ -39,6 +41,15 @@ def test_every_script_and_notebook_is_tested():
     notebooks = {path.stem for path in (ROOT / "docs" / "notebooks").glob("*.ipynb")}
     assert scripts == {*SCRIPTS, "stand_in_model"}
     assert notebooks == set(NOTEBOOKS)
+
+
+def test_the_guides_list_every_script_by_its_first_line():
+    page = (ROOT / "docs" / "guides.md").read_text()
+    listed = dict(re.findall(r"^\| `(\w+\.py)` \| (.+) \|$", page, re.MULTILINE))
+    assert listed == {
+        path.name: ast.get_docstring(ast.parse(path.read_text())).splitlines()[0]
+        for path in (ROOT / "examples").glob("*.py")
+    }
 
 
 @pytest.mark.no_cover
