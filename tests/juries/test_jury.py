@@ -283,6 +283,8 @@ def test_judges_without_a_relation_to_the_labels_are_named_before_anything_else(
     limit = "yet: the limit is 10 % errors, to be kept with 90 % confidence."
     assert f"No item may be decided without a person {limit}" in text
     assert "yet: at most" not in text
+    rows = [line for line in printed(jury).splitlines() if line.startswith("agent")]
+    assert [row.split()[-2:] for row in rows[:2]] == [["no", "relation"]] * 2
 
 
 def test_a_judge_who_is_reversed_is_told_from_one_who_knows_nothing():
