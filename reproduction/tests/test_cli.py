@@ -21,7 +21,9 @@ def test_it_prints_verdicts_and_writes_rows_pages_and_figures(truepool, tmp_path
     for column in ("Conclusions", "Ratio", "Within error"):
         assert f" {column}: " in words
     # What has no room is not explained.
-    assert ("Reading: " in words) == ("Left out for lack of width: 'reading'" not in words)
+    assert ("Reading: " in words) == (
+        "Left out for lack of width: 'reading'" not in words
+    )
     there = {str(p.relative_to(tmp_path / "run")) for p in tmp_path.rglob("*.*")}
     assert there == {
         "rows/hyperparams-quick.jsonl", "rows/drift-regret-quick.jsonl",

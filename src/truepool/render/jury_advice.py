@@ -83,7 +83,7 @@ def unrelated(jury: Jury) -> dict[str, tuple[float, Estimate]]:
     if jury.selective:
         return found
     for judge in jury.judges:
-        slope = judge.calibration and judge.calibration.slope
+        slope = None if judge.calibration is None else judge.calibration.slope
         if slope is None or judge.accuracy is None:
             continue
         if slope.low <= 0 and judge.accuracy < _commoner(jury):

@@ -20,8 +20,8 @@ class Grid:
 
     Where a terminal is too narrow for all columns, as many of the first as fit are
     shown, and at least ``essential``. All columns but the first are aligned to the
-    right, as numbers are, unless their cells are ``prose``. ``legend`` says what columns
-    mean, by their header: a terminal shows it of the columns that it has room for.
+    right, as numbers are, unless their cells are ``prose``. ``legend`` says what
+    columns mean, by header: a terminal shows it of the columns that it has room for.
     """
 
     title: str
