@@ -115,7 +115,7 @@ class EndpointError(TruepoolError, RuntimeError):
 
 
 class LedgerError(TruepoolError, RuntimeError):
-    """A ledger that is damaged, used by another coordinator, or cannot be written."""
+    """A ledger that is damaged, used by a coordinator, or cannot be written."""
 
 
 class RequestError(TruepoolError, RuntimeError):
