@@ -62,6 +62,8 @@ docs: $(VENV)/.docs
 	$(VENV)/bin/python -m sphinx -q -W --keep-going -E -b html docs build/site
 	$(VENV)/bin/python scripts/check_site.py build/site
 	scripts/test -n0 -q -m site tests/test_built_site.py
+	@echo "The site is in build/site: open build/site/index.html."
+	@echo "python -m http.server -d build/site also shows excerpts in the search."
 
 # Wheel and sdist in empty environments without extras, with the oldest and newest numpy and scikit-learn.
 smoke: $(VENV)/.ok

@@ -20,6 +20,9 @@ extensions = [
 ]
 suppress_warnings = ["myst.xref_missing"]
 exclude_patterns = ["_extensions"]
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_search_scorer = str(Path(__file__).parent / "_extensions" / "search_scorer.js")
 
 myst_heading_anchors = 4
 myst_links_external_new_tab = False

@@ -2,11 +2,12 @@
 
 Run: python examples/stand_in_model.py, then in another terminal
 OPENAI_API_KEY=none OPENAI_BASE_URL=http://127.0.0.1:8123/v1 truepool agent llm ...
-It reads no prompt: its answer depends on the length of the case. No number made with
-it says anything about a model.
+It understands no prompt: its answer is a hash of its name and the case. No number made
+with it says anything about a model.
 """
 
 import json
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
@@ -16,8 +17,8 @@ class Chat(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer one call."""
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        case = request["messages"][-1]["content"]
-        answer = json.dumps({"probability": len(case) % 10 / 10})
+        asked = request["model"] + request["messages"][-1]["content"]
+        answer = json.dumps({"probability": sha256(asked.encode()).digest()[0] / 255})
         message = {"role": "assistant", "content": answer}
         reply = {
             "id": "1", "object": "chat.completion", "created": 0,

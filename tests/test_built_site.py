@@ -53,6 +53,48 @@ def test_a_page_needs_no_network_and_fits(browser, page, width, dark):
         (Path(folder) / name).write_bytes(b64decode(shown))
 
 
+CELLS = """JSON.stringify([...document.querySelectorAll('table.evidence')].map(table => ({
+  fits: table.scrollWidth <= table.parentElement.clientWidth,
+  last: table.rows[0].cells[table.rows[0].cells.length - 1].textContent.trim(),
+  prose: Math.min(...[...table.querySelectorAll('td.prose:not(:first-child)')].map(e => e.clientWidth)),
+})))"""
+
+
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+@pytest.mark.parametrize("page", ["reproduction", "errata"])
+def test_a_table_of_tests_leaves_room_for_its_sentences(browser, page, width):
+    browser.open(SITE / f"{page}.html", width)
+    tables = json.loads(browser.run(CELLS))
+    assert tables
+    for table in tables:
+        assert table["last"] in ("decided by", "why")
+        assert table["fits"] or width < 1280
+        assert table["prose"] > 170
+
+
+FOUND = "JSON.stringify([...document.querySelectorAll('#search-results a')].map(a => a.href))"
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("dead feed", "monitoring"),
+        ("drift alarm", "monitoring"),
+        ("add a pool", "extending"),
+        ("own learner", "extending"),
+        ("llm judge", "llm"),
+    ],
+)
+def test_a_page_for_users_is_found_before_decisions_and_objects(browser, words, page):
+    browser.open(f"file://{SITE}/search.html?q={words.replace(' ', '+')}")
+    end = time.monotonic() + PATIENCE
+    found = []
+    while time.monotonic() < end and not found:
+        found = json.loads(browser.run(FOUND))
+        time.sleep(0.5)
+    assert f"/{page}.html" in found[0]
+
+
 @pytest.mark.parametrize(
     ("words", "page"),
     [("propensity", "case_columns.html"), ("PooledClassifier", "classifier.html")],

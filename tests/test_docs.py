@@ -80,6 +80,14 @@ def test_decisions_are_short(page):
     assert len(page.read_text().splitlines()) <= 30
 
 
+@pytest.mark.parametrize(
+    "page", sorted((DOCS / "decisions").glob("*.md")), ids=lambda p: p.stem
+)
+def test_a_decision_begins_with_its_number(page):
+    number = int(page.stem.partition("-")[0])
+    assert re.match(rf"# {number}\. [A-Z`]", page.read_text())
+
+
 PAGES = [*DOCS.rglob("*.md"), *DOCS.parent.glob("*.md")]
 
 
@@ -89,3 +97,12 @@ def test_every_link_inside_the_project_leads_somewhere(page):
         r"\]\((?!https?:|mailto:)([^)#\s]+)(?:#[^)]*)?\)", page.read_text()
     )
     assert not [link for link in links if not (page.parent / link).exists()]
+
+
+@pytest.mark.parametrize("page", sorted(PAGES), ids=lambda p: p.stem)
+def test_an_extra_is_installed_in_the_clone(page):
+    """truepool need not be on an index: only the page on installing names it so."""
+    given = re.findall(r"pip install '?truepool\b", page.read_text())
+    assert page.stem in ("install", "CHANGELOG") or not given
+    extras = re.findall(r"pip install '\.\[", page.read_text())
+    assert not extras or re.search(r"in the \[?clone", page.read_text())

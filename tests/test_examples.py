@@ -1,7 +1,11 @@
 """The scripts in examples/ and the notebooks in docs/ run, and print what they show."""
 
+import ast
 import json
+import re
 import runpy
+import shlex
+import shutil
 from contextlib import redirect_stdout
 from http.server import ThreadingHTTPServer
 from io import StringIO
@@ -41,6 +45,15 @@ def test_every_script_and_notebook_is_tested():
     assert notebooks == set(NOTEBOOKS)
 
 
+def test_the_guides_list_every_script_by_its_first_line():
+    page = (ROOT / "docs" / "guides.md").read_text()
+    listed = dict(re.findall(r"^\| `(\w+\.py)` \| (.+) \|$", page, re.MULTILINE))
+    assert listed == {
+        path.name: ast.get_docstring(ast.parse(path.read_text())).splitlines()[0]
+        for path in (ROOT / "examples").glob("*.py")
+    }
+
+
 @pytest.mark.no_cover
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_is_short_and_runs(name, tmp_path, monkeypatch, capsys):
@@ -51,26 +64,61 @@ def test_a_script_is_short_and_runs(name, tmp_path, monkeypatch, capsys):
     assert SCRIPTS[name] in capsys.readouterr().out
 
 
-def test_the_stand_in_for_a_model_is_asked_like_one(tmp_path, monkeypatch, truepool):
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    """The stand-in for a model, and a copy of the tables that the page asks it about."""
     path = ROOT / "examples" / "stand_in_model.py"
     assert len(path.read_text().splitlines()) < LONGEST
     chat = runpy.run_path(str(path))["Chat"]
-    monkeypatch.chdir(tmp_path)
-    Path("cases.csv").write_text("id,amount,label\n1,10,yes\n2,250,no\n3,3,no\n")
+    monkeypatch.chdir(shutil.copytree(ROOT / "examples" / "llm", tmp_path / "llm"))
+    monkeypatch.setenv("TRUEPOOL_CACHE", str(tmp_path / "cache"))
     with ThreadingHTTPServer(("127.0.0.1", 0), chat) as server:
         Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         monkeypatch.setenv(
             "OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1"
         )
-        words = "agent llm cases.csv --model stand-in --outcome label --positive yes"
-        code, out, _ = truepool(
-            *words.split(), "--question", "Is it fraud?",
-            "--answers", "answers", "-o", "reports.csv",
-        )  # fmt: skip
+        yield
         server.shutdown()
-    assert code == 0
-    assert "direct (stand-in): 3 reports." in out
+
+
+LLM = (ROOT / "docs" / "llm.md").read_text()
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", LLM, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.no_cover
+def test_every_command_on_language_models_runs_with_the_stand_in(stand_in, truepool):
+    lines = [line for block in blocks("bash") for line in block.splitlines()]
+    commands = [line for line in lines if line.startswith("truepool ")]
+    assert len(commands) == 7
+    outputs = []
+    for command in commands:
+        words, _, file = command.partition(" > ")
+        code, out, err = truepool(*shlex.split(words)[1:])
+        assert code == 0, err
+        outputs.append(out)
+        if file:
+            Path(file).write_text(out)
+    (shown,) = blocks("text")
+    assert outputs[0] == shown
+    jury = outputs[5]
+    assert "show no relation to the labels" in " ".join(jury.split())
+    assert "copies" not in jury  # the answers depend on the model
+    names = {}
+    for block in blocks("python"):
+        exec(block, names)
+    assert names["found"].reports.shape == (60, 4)
+
+
+def test_the_page_on_language_models_describes_its_tables():
+    for name, rows, columns in re.findall(r"^\| `(\w+\.csv)` \| (\d+) .*? \| (.*) \|$", LLM, re.M):  # fmt: skip
+        head, *lines = (ROOT / "examples" / "llm" / name).read_text().splitlines()
+        assert len(lines) == int(rows)
+        listed = re.findall(r"`(\w+)`", columns)
+        assert listed == head.split(",") or columns == "the same"
 
 
 def printed(cell):

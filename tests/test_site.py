@@ -1,8 +1,10 @@
 """The site, without building it: each page has its place, the reference is true."""
 
+import json
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from check_site import problems
@@ -31,6 +33,19 @@ def test_every_page_is_listed_exactly_once():
     pages = {*DOCS.rglob("*.md"), *DOCS.rglob("*.ipynb")} - {DOCS / "index.md"}
     listed = [entry for page in DOCS.rglob("*.md") for entry in entries(page)]
     assert sorted(listed) == sorted(pages)
+
+
+def title(page):
+    """The title of a page or notebook."""
+    if page.suffix == ".ipynb":
+        return json.loads(page.read_text())["cells"][0]["source"][0].strip("# \n")
+    return page.read_text().partition("\n")[0].strip("# ")
+
+
+def test_no_two_pages_in_one_list_have_the_same_title():
+    for page in DOCS.rglob("*.md"):
+        titles = [title(entry) for entry in entries(page)]
+        assert sorted(titles) == sorted(set(titles)), page.name
 
 
 def test_the_sections_of_the_site_are_these():
@@ -100,6 +115,35 @@ def test_a_link_to_a_test_leads_to_the_line_on_which_it_begins(monkeypatch):
     lines = with_anchors(f"<div><pre>{source}</pre></div>", anchors(source)).split("\n")
     assert lines[3] == '<span id="test_it"></span>@mark'
     assert page_of("tests/test_site.py") == "_tests/tests/test_site"
+
+
+def test_a_table_of_tests_is_marked_for_the_style_sheet(monkeypatch):
+    pytest.importorskip("sphinx", reason="the site is not built here")
+    monkeypatch.syspath_prepend(DOCS / "_extensions")
+    from docutils import nodes
+    from docutils.utils import new_document
+    from linked_tests import link
+    from sphinx import addnodes
+
+    name, why = "tests/test_site.py::test_it", "why, " * 20
+    download = addnodes.download_reference("", "", nodes.literal("", name))
+    download["reftarget"] = "../tests/test_site.py"
+    cells = [
+        nodes.entry("", nodes.paragraph("", "", part))
+        for part in (nodes.Text(why), download)
+    ]
+    table = nodes.table("", nodes.row("", *cells))
+    page = new_document("errata")
+    page += table
+    env = SimpleNamespace(
+        docname="errata", linked_tests=set(), relfn2path=lambda *_: ("", __file__)
+    )
+    builder = SimpleNamespace(format="html", get_relative_uri=lambda _, to: to)
+    link(SimpleNamespace(builder=builder, env=env), page)
+    (found,) = page.findall(nodes.reference)
+    assert (found.astext(), found["refuri"]) == ("test_it", "_tests/tests/test_site#test_it")  # fmt: skip
+    assert table["classes"] == ["evidence"]
+    assert [cell["classes"] for cell in cells] == [["prose"], []]
 
 
 PAGE = (

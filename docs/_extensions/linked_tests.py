@@ -11,6 +11,8 @@ from sphinx import addnodes
 
 FOLDER = "_tests"
 ROOT = Path(__file__).parents[2]
+PROSE = 60
+"""Characters from which a cell is text to read, not a word or a number."""
 
 
 def anchors(source: str) -> dict[int, str]:
@@ -49,20 +51,43 @@ def page_of(path: str) -> str:
 
 
 def link(app: Any, doctree: nodes.document) -> None:
-    """Turn the download of a test into a link to its function."""
+    """Turn the download of a test into a link to its function.
+
+    For the style sheet, a table with such links is of the class ``evidence`` and its
+    cells of text are of the class ``prose``.
+    """
     if app.builder.format != "html":
         return
+    evidence: set[nodes.entry] = set()
     for node in list(doctree.findall(addnodes.download_reference)):
-        name = node.astext()
+        name = node.astext().rpartition("::")[2]
         _, found = app.env.relfn2path(node["reftarget"], app.env.docname)
         path = Path(found).resolve()
         if not (name.startswith("test_") and path.suffix == ".py" and path.is_file()):
             continue
         page = page_of(path.relative_to(ROOT).as_posix())
         address = f"{app.builder.get_relative_uri(app.env.docname, page)}#{name}"
-        link = nodes.reference("", "", *node.children, refuri=address, internal=True)
+        shown = nodes.literal("", name)
+        link = nodes.reference("", "", shown, refuri=address, internal=True)
         node.replace_self(link)
+        evidence.update(_cells_around(link))
         app.env.linked_tests.add(path)
+    for table in doctree.findall(nodes.table):
+        cells = list(table.findall(nodes.entry))
+        if evidence.isdisjoint(cells):
+            continue
+        table["classes"].append("evidence")
+        for cell in cells:
+            if cell not in evidence and len(cell.astext()) > PROSE:
+                cell["classes"].append("prose")
+
+
+def _cells_around(node: nodes.Node) -> Iterator[nodes.entry]:
+    """Cells of tables that a node is in."""
+    while node.parent is not None:
+        node = node.parent
+        if isinstance(node, nodes.entry):
+            yield node
 
 
 def start(app: Any) -> None:

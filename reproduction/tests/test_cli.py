@@ -16,7 +16,14 @@ def test_it_prints_verdicts_and_writes_rows_pages_and_figures(truepool, tmp_path
     assert (code, err) == (0, "")
     # tab:drift_regret is shown by an inferred reading too.
     assert "4 tables and figures of the paper, quick size" in out
-    assert "Pending: 0." in " ".join(out.split())
+    words = " ".join(out.split())
+    assert "Pending: 0." in words
+    for column in ("Conclusions", "Ratio", "Within error"):
+        assert f" {column}: " in words
+    # What has no room is not explained.
+    assert ("Reading: " in words) == (
+        "Left out for lack of width: 'reading'" not in words
+    )
     there = {str(p.relative_to(tmp_path / "run")) for p in tmp_path.rglob("*.*")}
     assert there == {
         "rows/hyperparams-quick.jsonl", "rows/drift-regret-quick.jsonl",

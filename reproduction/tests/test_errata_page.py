@@ -47,7 +47,7 @@ def test_a_row_is_decided_by_a_test_or_stands_among_the_undecided():
     assert headed(undecided) == [40, 46]
     rows = [line for line in tally.splitlines() if line.startswith("| ")]
     for line in rows:
-        claim, tests, holds = line.strip("| ").split(" | ")
+        claim, holds, tests = line.strip("| ").split(" | ")
         if (claim, tests) != ("claim", "decided by"):
             assert re.fullmatch(r"(\[`(reproduction/)?tests/\S+\)(<br>)?)+", tests), (
                 claim

@@ -26,7 +26,7 @@ TOPICS = {
     "games": ("Games", ("games", "games.payments", "games.theory")),
     "stress": ("Stress", ("stress", "stress.drift")),
     "agents": ("Agents", ("agents", "agents.llm", "agents.zoo")),
-    "datasets": ("Data sets", ("datasets",)),
+    "datasets": ("Data sets in Python", ("datasets",)),
     "client": ("Client", ()),
     "figures": ("Figures", ("render.figures",)),
 }

@@ -101,7 +101,7 @@ def grpc() -> str:
         lines.append(f"| `{name}` | `{request}` | `{response}` | {words} |")
     return join(
         [
-            "# gRPC",
+            "# gRPC: services and messages",
             NOTE,
             "Methods of the service `truepool.v1.Coordinator`; [how to use it]"
             "(../grpc.md). Errors have a [code](errors.md).",

@@ -298,6 +298,24 @@ def holm_adjusted(p_values):
     return adjusted
 
 
+def test_what_is_recommended_without_an_agent_is_measured_without_it():
+    """The oracle: a comparison of the panel that never had the agent."""
+    panel = constant(3)
+    result = audit(panel, costs=COSTS, resamples=50)
+    plan = result.recommendation
+    assert plan.without == ("agent2",)
+    assert "fitted without agent2 (`--ignore agent2`): it costs" in result.advice
+    rest = [0, 1, 3, 4]
+    names = tuple(panel.agents[i] for i in rest)
+    less = Panel(panel.reports[:, rest], panel.outcomes, names, times=panel.times)
+    alone = audit(less, costs=COSTS, resamples=50)
+    assert_allclose(plan.without_cost, alone.comparison[plan.pool].loss.value)
+    in_use = result.comparison[plan.in_use].loss.value
+    assert_allclose(plan.without_saving.value, in_use - plan.without_cost)
+    low, high = plan.without_saving.low, plan.without_saving.high
+    assert low < plan.without_saving.value < high
+
+
 def test_auto_is_recommended_where_it_costs_significantly_less_and_none_beats_it(
     result,
 ):

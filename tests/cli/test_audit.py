@@ -134,6 +134,15 @@ def test_an_earlier_audit_says_what_changed(truepool, tmp_path):
     assert "No errors or warnings were added or resolved." in out
 
 
+def test_an_earlier_audit_that_is_not_there_is_named(truepool, tmp_path):
+    (tmp_path / "last.json").touch()
+    _, _, error = truepool("audit", "--since", tmp_path / "lastt.json")
+    assert (
+        "--since must name the JSON file of an earlier audit; there is no file" in error
+    )
+    assert f"(did you mean '{tmp_path}/last.json'?)" in error
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", "rf,gbm,y\\n0.5,0.6,1\\n"])
 def test_what_is_no_earlier_audit_is_refused(truepool, tmp_path, text):
     last = tmp_path / "last.json"

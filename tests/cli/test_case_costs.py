@@ -1,6 +1,8 @@
 """Costs by column and in a currency, from the command line."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -160,7 +162,8 @@ def test_amounts_that_are_none_are_refused(folder, truepool, verb, value, words)
         (("compare", "train.csv", "--cost-fp", "-1"), "a positive number; got -1"),
         (("compare", "train.csv", "--cost-tp", "3"), "fn=1 and tp=3"),
         (("compare", "--cost-fn", "amount"), "options that describe a table need one"),
-        (("game", "--cost-fn", "amount"), "a game needs one cost for all cases"),
+        (("game", "--cost-fn", "amount"), "the cases of a game share their costs"),
+        (("jury", "--cost-fp", "amount"), "--cost-fp names the column 'amount'. Pass"),
         (
             ("compare", "train.csv", "--cost-tn", "1", "--cost-matrix", "0,1;1,0"),
             "not both",
@@ -179,7 +182,26 @@ def test_a_replay_ignores_no_costs_of_each_case_in_silence(folder, truepool, los
     words = ("replay", "train.csv", "--cost-fn", "amount", "--loss", loss)
     code, out, err = truepool(*words)
     assert (code, out) == (2, "")
-    assert "need the same costs for all; got Costs(fn='amount', fp=1.0). Give" in err
+    assert err == (
+        "error: online weights are the same for all cases, so a cost must be one "
+        "number; --cost-fn names the column 'amount'. Pass --cost-fn 10, with your own "
+        "numbers; in a config file, costs per case belong in the sections of commands "
+        "that take them, such as [audit] and [fit] (docs/config.md).\n"
+    )
+
+
+def test_a_replay_takes_numbers_where_a_config_file_names_columns(folder, truepool):
+    lines = (
+        'agents = ["a", "b", "c", "d"]',
+        'cost-fn = "amount"',
+        'cost-tp = "amount"',
+    )
+    Path("c.toml").write_text("\n".join(lines))
+    code, _, err = truepool("replay", "train.csv", "--config", "c.toml")
+    assert code == 2
+    numbers = re.search(r"Pass (--cost-fn 10 --cost-tp 0), ", err)[1].split()
+    code, _, err = truepool("replay", "train.csv", "--config", "c.toml", *numbers)
+    assert code == 0, err
 
 
 def test_new_cases_without_their_amounts_are_refused(folder, truepool):

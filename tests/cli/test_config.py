@@ -1,12 +1,16 @@
 """A config file gives the options of every verb with a table; the command line wins."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from command import OPTIONS
 from messy_tables import write
 
 from truepool.cli import config
+
+PAGE = Path(__file__).parents[2] / "docs" / "config.md"
 
 BANK = """
 outcome = "betrug"
@@ -50,6 +54,17 @@ def refusal(bank, truepool, tmp_path):
         return err
 
     return run
+
+
+def test_the_files_of_the_documentation_serve_every_verb(tmp_path):
+    path = tmp_path / "pool.toml"
+    for text in re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL):
+        path.write_text(text)
+        found = {verb: config.read(path, verb) for verb in config.VERBS}
+    costs = {verb: found[verb].get("cost_fn") for verb in ("audit", "fit", "replay")}
+    assert costs == {"audit": "Miss Cost", "fit": "Miss Cost", "replay": "10"}
+    assert "by" in found["audit"]
+    assert "by" not in found["compare"]
 
 
 def test_every_verb_that_reads_a_panel_takes_a_config_file():
@@ -159,7 +174,10 @@ def test_a_severity_is_one_of_the_known_ones(refusal):
 def test_a_config_file_that_is_not_there_is_named(bank, truepool):
     code, out, err = truepool("audit", bank, "--config", "polo.toml")
     assert (code, out) == (2, "")
-    assert err.startswith("error: there is no config file 'polo.toml'.")
+    assert err == (
+        "error: there is no config file 'polo.toml' (did you mean 'pool.toml'?). Write "
+        "one with truepool init TABLE.\n"
+    )
     assert "cannot be read" in truepool("audit", bank, "--config", ".")[2]
 
 

@@ -105,7 +105,7 @@ def test_the_demo_goes_through_four_steps_and_writes_four_files(demo):
     assert len(header) <= 80
 
     # The last step ends with the saving per 1,000 cases: that of the audit.
-    saving = recommended["saving"]["value"]
+    saving = recommended["without_saving"]["value"]
     assert (
         f"saves the cost of {1000 * saving:,.0f} false alarms per 1,000 cases (95 % interval"
         in text[takeaways[-1] :]
@@ -249,7 +249,7 @@ def test_the_weight_before_and_after_a_failure_is_that_of_the_trace():
 def test_the_saving_is_that_of_the_recommendation(pool, errors, expected):
     recommended = SimpleNamespace(
         saving=Estimate(0.02, 0.01, 0.03), pool=pool, agent="ada", in_use="mean",
-        errors=errors,
+        errors=errors, without_saving=None,
     )  # fmt: skip
     shown = SimpleNamespace(
         recommendation=recommended, level=0.95, classes=2, costs={"fn": 10, "fp": 1}

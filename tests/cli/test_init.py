@@ -158,6 +158,7 @@ def test_a_column_that_may_be_no_agent_is_asked_about_with_the_cure(
     ("words", "sentence"),
     [
         (["none.csv"], "there is no file 'none.csv'"),
+        (["twcie.csv"], "there is no file 'twcie.csv' (did you mean 'twice.csv'?)"),
         (["t.csv", "-o", "t.csv"], "got 't.csv' twice"),
         (["t.csv", "-o", "none/pool.toml"], "there is no folder"),
         (["twice.csv"], "column names must be unique; got 'a' more than once"),
@@ -172,6 +173,15 @@ def test_bad_input_is_one_sentence(truepool, tmp_path, monkeypatch, words, sente
     assert sentence in err
     assert err.count("\n") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv", "twice.csv"]
+
+
+def test_a_missing_table_is_said_before_a_config_file_that_is_there(
+    truepool, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("pool.toml").touch()
+    code, _, err = truepool("init", "none.csv")
+    assert (code, err) == (2, "error: there is no file 'none.csv'\n")
 
 
 def test_a_table_that_cannot_be_read_yet_says_why(truepool, tmp_path, monkeypatch):

@@ -216,6 +216,75 @@ def test_labels_that_were_asked_for_are_given_back(table, truepool, tmp_path):
     assert found["rate"]["estimate"] > before["rate"]["estimate"]
 
 
+def with_names(table, folder, *, long):
+    """The table with ids in the column 'item', wide or with one row per verdict."""
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    path = folder / "named.csv"
+    with path.open("w", newline="") as file:
+        out = csv.writer(file)
+        if not long:
+            out.writerow(["item", *JUDGES, "passed"])
+            out.writerows(row.values() for row in rows)
+            return path, ("--id", "item")
+        out.writerow(["item", "judge", "verdict", "passed"])
+        for row in rows:
+            verdicts = [[row["id"], judge, row[judge]] for judge in JUDGES]
+            out.writerows([*verdict, row["passed"]] for verdict in verdicts)
+    return path, ("--long", "item", "judge", "verdict")
+
+
+def label(items, name="item"):
+    """Add the labels that were asked for to the file of items, as a person would."""
+    rows = list(csv.DictReader(items.read_text().splitlines()))
+    with items.open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow([name, *list(rows[0])[1:], "passed"])
+        for row in rows:
+            out.writerow([*row.values(), "yes" if row["label_weight"] else ""])
+
+
+@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize("name", ["item", "id"])
+def test_the_round_trip_of_labels_keeps_the_name_of_the_ids(
+    table, truepool, tmp_path, long, name
+):
+    path, named = with_names(table, tmp_path, long=long)
+    items = tmp_path / "items.csv"
+    words = (path, *named, *LABELLED)
+    assert truepool("jury", *words, "--label-next", 20, "-o", items)[0] == 0
+    assert read_column_names(items)[0] == "item"
+    label(items, name)
+    again = ("--labels", items, "--weight", "label_weight", "--json")
+    code, out, err = truepool("jury", *words, *again)
+    assert code == 0, err
+    assert json.loads(out)["labelled"] == 120
+    assert json.loads(out)["chosen_labels"] == 20
+
+
+def test_labels_without_the_ids_or_the_outcome_are_refused_with_the_cure(
+    table, truepool, tmp_path
+):
+    path, named = with_names(table, tmp_path, long=False)
+    labels = tmp_path / "labels.csv"
+    words = (path, *named, *LABELLED, "--labels", labels)
+    labels.write_text("sample,passed\nitem1,yes\n")
+    assert (
+        "Call the column that has them 'item' or 'id'." in truepool("jury", *words)[2]
+    )
+    labels.write_text("item,human\nitem1,yes\n")
+    assert "or name another one (--outcome)." in truepool("jury", *words)[2]
+    unnamed = (path, "--ignore", "item", *LABELLED, "--labels", labels)
+    assert "Name the column that has them (--id)." in truepool("jury", *unnamed)[2]
+
+
+def test_no_id_column_takes_the_place_of_a_result(table, truepool, tmp_path):
+    path = tmp_path / "decided.csv"
+    path.write_text(table.read_text().replace("id,", "decision,", 1))
+    words = (path, "--id", "decision", *LABELLED, "-o", tmp_path / "items.csv")
+    code, _, err = truepool("jury", *words)
+    assert (code, "column 'decision' of its own" in err) == (2, True)
+
+
 def test_a_judge_that_answered_twice_in_a_long_table_is_reliable_or_not(
     truepool, tmp_path
 ):

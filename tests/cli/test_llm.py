@@ -190,7 +190,7 @@ def test_an_interrupt_says_that_the_answers_are_stored(truepool, folder, monkeyp
     ("words", "fault"),
     [
         (["--request", "temperature"], "as in temperature=0; got 'temperature'"),
-        (["--question", "@none.txt"], "cannot be read from 'none.txt': No such file"),
+        (["--question", "@none.txt"], "a text or @FILE; there is no file 'none.txt'"),
         (["--template", "direkt"], "(did you mean 'direct'?)"),
         (["--positive", "fraud"], "fraud"),
         (["--train", "reports.csv"], "got 'reports.csv' twice"),

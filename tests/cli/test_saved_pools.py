@@ -64,6 +64,36 @@ def expected(pool):
     return pool.predict_proba(new[AGENTS])[:, 1], pool.predict(new[AGENTS])
 
 
+def test_words_for_no_report_are_added_to_those_of_the_fit(folder, truepool):
+    table = frame(label=np.array(["ok", "fraud"])[PANEL.outcomes]).astype(object)
+    table.loc[3, "ada"] = "not run"
+    table.to_csv("words.csv", index=False)
+    words = "fit words.csv --outcome label --positive fraud --pool mean -o w.pool"
+    assert truepool(*words.split(), "--missing", "not run")[0] == 0
+    new = pd.DataFrame([["not run", 0.2, 0.4, 0.6], [0.5, "offline", 0.4, 0.6]])
+    new.columns = AGENTS
+    new.to_csv("off.csv", index=False)
+    lines = (json.dumps(row) for row in new.to_dict("records"))
+    Path("off.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    Path("w.toml").write_text('missing = ["offline"]\n')
+    for name in ("off.csv", "off.jsonl"):
+        for more in (["--missing", "offline"], ["--config", "w.toml"]):
+            code, _, err = truepool("score", "w.pool", name, *more, "-o", "o.csv")
+            assert code == 0, err
+            pooled = pd.read_csv("o.csv").pooled
+            assert_allclose(pooled, [0.4, 0.5], rtol=1e-12)
+
+
+def test_words_for_no_report_are_added_to_those_of_a_config_file(folder, truepool):
+    table = frame(label=PANEL.outcomes).astype(object)
+    table.loc[3, "ada"], table.loc[4, "bob"] = "not run", "offline"
+    table.to_csv("words.csv", index=False)
+    Path("w.toml").write_text('outcome = "label"\nmissing = ["not run"]\n')
+    words = "audit words.csv --config w.toml --missing offline --json"
+    code, _, err = truepool(*words.split())
+    assert code == 0, err
+
+
 def test_fit_learns_what_python_learns(fitted):
     pool = tp.VCG(costs=tp.Costs(fn=10, fp=1)).fit_panel(PANEL)
     assert_allclose(fitted.weights_, pool.weights_, atol=1e-12)
@@ -254,14 +284,24 @@ def test_a_separator_that_is_the_stored_decimal_mark_is_asked_about_first(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("score none.pool new.csv", "none.pool cannot be read"),
+        (
+            "score w.poool new.csv",
+            "there is no file 'w.poool'. Pass a file that truepool fit wrote.",
+        ),
+        ("score vv.pool new.csv", "no file 'vv.pool' (did you mean 'v.pool'?). Pass"),
+        ("show . ", ". cannot be read: Is a directory"),
         ("score train.csv new.csv", NOT_SAVED),
         ("show train.csv", NOT_SAVED),
         ("score v.pool none.csv", "there is no file 'none.csv'"),
+        ("score v.pool newer.csv", "there is no file 'newer.csv' (did you mean 'new."),
+        ("score v.pool empty.csv", "names of its columns; empty.csv is empty"),
         ("score v.pool new.xls", "a table is read as"),
         ("score v.pool new.csv -o new.csv", "got 'new.csv' twice"),
         ("score v.pool new.csv -o v.pool", "got 'v.pool' twice"),
-        ("score v.pool new.csv -o out.xls", "a table is written as"),
+        (
+            "score v.pool new.csv -o out.xls",
+            "a table is written as .csv, .csv.gz, .parquet, .pq, .jsonl, .ndjson; ",
+        ),
         ("score v.pool new.csv --id pooled", "has a column 'pooled' of its own"),
         ("score v.pool new.csv --id idd", "no id column 'idd' (did you mean 'id'?)"),
         ("score v.pool lacking.csv", "missing: 'di'; columns"),
@@ -294,6 +334,7 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(
 ):
     new = pd.read_csv("new.csv")
     new.drop(columns="di").to_csv("lacking.csv", index=False)
+    Path("empty.csv").write_text("\n")
     new.assign(ada=new.ada * 100).to_csv("percent.csv", index=False)
     new.assign(ada="x").to_csv("text.csv", index=False)
     Path("ragged.csv").write_text(Path("new.csv").read_text() + "1,2,3,4,5,6,7,8,9\n")

@@ -241,7 +241,7 @@ def test_the_trail_is_readable(truepool, place):
     assert code == 0
     first, last = out.splitlines()
     assert re.fullmatch(
-        r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00:00  create fraud fraud  \(admin, without a token\)",
+        r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00:00  create fraud  \(admin, without a token\)",
         first,
     )
     assert "operator (truepool ledger token)  (admin, without a token)" in last

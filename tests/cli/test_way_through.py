@@ -11,8 +11,8 @@ import pytest
 import truepool
 
 SOURCE = str(Path(truepool.__file__).parent)
-MOST_MODULES = 49
-MOST_CHANGES = 241
+MOST_MODULES = 50
+MOST_CHANGES = 261
 """Modules that the table passes and changes between them; docs/decisions/0030."""
 
 

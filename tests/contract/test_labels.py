@@ -190,8 +190,8 @@ def test_a_stream_gives_the_same_result_as_with_0_and_1(pair):
     agents = ("m0", "m1", "m2")
     streams = [
         tp.Stream("gradient", agents),
-        tp.Stream("gradient", agents, positive=pair[1]),
-        tp.Stream("gradient", agents, positive=pair[0]),
+        tp.Stream("gradient", agents, positive=pair[1], negative=pair[0]),
+        tp.Stream("gradient", agents, positive=pair[0], negative=pair[1]),
     ]
     for row_reports, outcome in zip(R, Y, strict=True):
         x, opposite = (
@@ -211,7 +211,8 @@ def test_a_stream_gives_the_same_result_as_with_0_and_1(pair):
 def test_no_stream_guesses_which_label_is_positive(pair):
     stream = tp.Stream("gradient", ("m0", "m1"))
     strange = next(label for label in pair if label not in (0, 1))
-    with pytest.raises(OutcomeError, match=r"positive: Stream\(..., positive=LABEL\)"):
+    cure = r"Stream\(..., positive=LABEL, negative=LABEL\)"
+    with pytest.raises(OutcomeError, match=cure):
         stream.learn_one({"m0": 0.2, "m1": 0.7}, strange)
 
 

@@ -20,8 +20,32 @@ from truepool.core.files import (
     atomic_path,
     cache_folder,
     check_path,
+    missing_file,
     write_text,
 )
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("alrets.csv", "alerts.csv"),
+        ("Alerts.csv", "alerts.csv"),
+        ("alerts.xlsx", "alerts.csv"),
+        ("bnak.pool", "bank.pool"),
+        ("bank.csv", None),  # a saved pool is no table
+        ("other.pool", None),  # that it ends in .pool makes it no better
+        ("none/alerts.csv", None),
+    ],
+)
+def test_the_file_that_may_be_meant_is_suggested(tmp_path, monkeypatch, name, meant):
+    monkeypatch.chdir(tmp_path)
+    for other in ("alerts.csv", "alerts.pool", "bank.pool", "x.pool"):
+        Path(other).touch()
+    hint = "" if meant is None else f" (did you mean {meant!r}?)"
+    assert missing_file(name) == f"there is no file {name!r}{hint}"
+    far = tmp_path / name
+    hint = "" if meant is None else f" (did you mean {str(tmp_path / meant)!r}?)"
+    assert missing_file(far) == f"there is no file {str(far)!r}{hint}"
 
 
 def test_a_file_takes_the_place_of_the_old_one(tmp_path):

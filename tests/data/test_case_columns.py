@@ -228,9 +228,27 @@ def test_a_case_column_that_is_not_there_is_refused():
         read_panel(pd.DataFrame(ROWS), columns=["amounts"])
 
 
-def test_columns_are_a_sequence_of_names():
-    with pytest.raises(SettingError, match=r"Write columns=\('amount',\)"):
-        read_panel(pd.DataFrame(ROWS), columns="amount")
+@pytest.mark.parametrize("keyword", ["ignore", "columns", "missing"])
+def test_one_text_is_one_name(keyword):
+    one = TableFormat(**{keyword: "Smith, J."})
+    assert one == TableFormat(**{keyword: ["Smith, J."]})
+    assert vars(one)[keyword] == ("Smith, J.",)
+
+
+@pytest.mark.parametrize("keyword", ["ignore", "columns", "missing"])
+@pytest.mark.parametrize("value", [-999, [-999], ["n/d", -999]])
+def test_a_name_that_is_no_text_is_refused_with_the_text_to_write(keyword, value):
+    with pytest.raises(SettingError, match=f"{keyword} must be text.*Write '-999'"):
+        TableFormat(**{keyword: value})
+
+
+def test_one_word_for_no_report_and_one_column_are_enough():
+    rows = {"rf": [0.2, "not run", 0.7], "gb": [0.3, 0.6, 0.8], "y": [0, 1, 1]}
+    table = pd.DataFrame(rows | {"amount": [1, 2, 3], "region": list("abc")})
+    panel = read_panel(table, missing="not run", columns="amount", ignore="region")
+    assert panel.agents == ("rf", "gb")
+    assert np.isnan(panel.reports[1, 0])
+    assert panel.columns["amount"].tolist() == [1, 2, 3]
 
 
 def test_a_column_must_hold_one_plain_value_per_case():

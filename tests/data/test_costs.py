@@ -60,3 +60,16 @@ def test_a_matrix_for_other_classes_is_refused():
         three.table(2)
     with pytest.raises(CostError, match="two classes"):
         _ = three.threshold
+
+
+@pytest.mark.parametrize(
+    ("costs", "got"),
+    [
+        (Costs(fn="amount"), "the column 'amount' for fn. Give a number, as in fn=10"),
+        (Costs(fp=[1, 2]), "an array for fp. Give a number, as in fp=10"),
+    ],
+)
+def test_where_all_cases_share_their_costs_the_one_that_differs_is_named(costs, got):
+    Costs(fn=10, fp=2).check_constant("online learners need")
+    with pytest.raises(CostError, match=f"need one cost for all cases; got {got}"):
+        costs.check_constant("online learners need")

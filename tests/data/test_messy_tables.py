@@ -94,7 +94,7 @@ def test_times_are_read_by_their_format():
             "Pass --time-format '%Y-%m-%dT%H:%M'.",
         ),
         (("31.01.2026", "13.02.2026"), "Pass --time-format '%d.%m.%Y'."),
-        (("soon", "later"), "Change --time-format."),
+        (("end of 2026", "mid 2027"), "Change --time-format."),
     ],
 )
 def test_dates_of_a_text_file_must_be_written_as_the_format_says(tmp_path, cells, cure):
@@ -106,6 +106,46 @@ def test_dates_of_a_text_file_must_be_written_as_the_format_says(tmp_path, cells
         f"a time must be written as '%d/%m/%Y'; column 'time' has {cells[0]!r} in "
         f"line 2 of the file. {cure}"
     )
+
+
+CLOCK = ["04/01/2026 09:14 PM", "04/02/2026 09:14 AM", "04/03/2026 12:30 AM"]
+
+
+def test_am_and_pm_count_only_beside_the_hour_of_a_12_hour_clock():
+    table = pa.table({**WIDE, "time": CLOCK})
+    panel = read_panel(table, time_format="%m/%d/%Y %I:%M %p")
+    assert [time.hour for time in panel.times.tolist()] == [21, 9, 0]
+    with pytest.raises(PanelError, match=r"Pass --time-format '%m/%d/%Y %I:%M %p'"):
+        read_panel(table, time_format="%m/%d/%Y %H:%M %p")
+    with pytest.raises(PanelError, match="the hour must be %I"):
+        read_panel(table, time_format="%d.%m.%Y | %m/%d/%Y %H:%M %p")
+
+
+def test_a_12_hour_clock_without_am_and_pm_is_refused():
+    table = pa.table({**WIDE, "time": [cell[:16] for cell in CLOCK]})
+    with pytest.raises(PanelError, match="does not tell morning from afternoon") as no:
+        read_panel(table, time_format="%m/%d/%Y %I:%M")
+    assert "pass --time-format '%m/%d/%Y %H:%M'" in str(no.value)
+    panel = read_panel(table, time_format="%m/%d/%Y %H:%M")
+    assert [time.hour for time in panel.times.tolist()] == [9, 9, 12]
+
+
+@pytest.mark.parametrize("cells", [["yes", "no", "yes"], [0, 1, 1], [0.25, 1.5, 2.75]])
+@pytest.mark.parametrize("option", ["time", "decision_time"])
+def test_a_column_without_any_date_is_no_column_of_times(cells, option):
+    days = ["01.01.2026", "02.01.2026", "03.01.2026"]
+    names = {"time": "at", "decision_time": "end"}
+    columns = {"at": days, "end": days, names[option]: cells}
+    table = pa.table(
+        {"q": ["a", "b", "c"], "who": ["x"] * 3, "p": [0.1, 0.2, 0.3], **columns}
+    )
+    with pytest.raises(PanelError) as refusal:
+        load_panel(
+            table.append_column("y", pa.array([0, 1, 1])),
+            TableFormat(long=("q", "who", "p"), time_format="%d.%m.%Y", **names),
+        )
+    assert f"column {names[option]!r} holds none" in str(refusal.value)
+    assert f"(--{option.replace('_', '-')})" in str(refusal.value)
 
 
 def test_a_format_that_fits_iso_dates_is_accepted(tmp_path):

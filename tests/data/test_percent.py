@@ -397,3 +397,21 @@ def test_missing_percentages_stay_missing():
     panel = read_panel(table, percent="a,b", missing=["n/d"])
     expected = [[0.5, 0.61, np.nan], [np.nan, np.nan, 0.03], [0.2, np.nan, 0.6]]
     assert_allclose(panel.reports, expected)
+
+
+def test_only_percentages_are_held_against_the_outcomes():
+    """An agent in fractions may be far too low: the audit says so."""
+    low = np.where(np.arange(T) % 2, SHARES["rf"], SHARES["rf"] / 100)
+    table = frame({**MIXED, "rf": low})
+    assert_allclose(read_panel(table, percent="vendor_*").reports[:, 0], low)
+    mixed = np.where(np.arange(T) % 2, MIXED["vendor_a"], SHARES["vendor_a"])
+    two = {"vendor_a": mixed, "vendor_b": MIXED["vendor_b"]}
+    with pytest.raises(ReportError, match="fit the outcomes only as probabilities"):
+        read_panel(frame(two), percent="vendor_*")
+
+
+def test_small_percentages_with_signs_leave_no_doubt_in_a_long_table():
+    small = {**SHARES, "vendor_a": signs(SHARES["vendor_a"])}
+    panel = read_panel(long_frame(small), long=LONG, percent="vendor_a")
+    found = panel.reports[:, panel.agents.index("vendor_a")]
+    assert_allclose(found, SHARES["vendor_a"] / 100, atol=1e-4)

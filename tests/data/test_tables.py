@@ -18,7 +18,12 @@ from truepool.core.errors import (
     SettingError,
     SourceError,
 )
-from truepool.data.tables import TableFormat, read_column_names, write_table
+from truepool.data.tables import (
+    TableFormat,
+    load_panel,
+    read_column_names,
+    write_table,
+)
 
 COLUMNS = {"ada": [0.9, 0.2, 0.5], "bob": [0.6, None, 0.1], "y": [1, 0, 0]}
 REPORTS = [[0.9, 0.6], [0.2, np.nan], [0.5, 0.1]]
@@ -287,6 +292,30 @@ def test_a_column_that_is_already_an_agent_is_not_what_was_meant():
         read_panel(table, agents="alpha,betta")
 
 
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("encounter", "the id column (--id)"),
+        ("at", "the time column (--time)"),
+        ("y", "the outcome column (--outcome)"),
+        ("amount", "a column that describes the cases"),
+    ],
+)
+def test_a_column_with_another_meaning_is_no_agent(name, role):
+    columns = {"encounter": ["e1", "e2"], "at": [1, 2], "amount": [5, 6], "y": [0, 1]}
+    table = pa.table({**columns, "alpha": [0.2, 0.6], "beta": [0.3, 0.7]})
+    how = {"id": "encounter", "time": "at", "columns": "amount"}
+    with pytest.raises(AgentError, match=re.escape(f"{name!r} is {role}. Leave it")):
+        read_panel(table, agents=["alpha", "beta", name], **how)
+
+
+def test_columns_of_text_are_not_said_to_be_possible_agents():
+    columns = {"ward": ["a", "b"], "at": ["04/01/2026", "04/02/2026"], "y": [0, 1]}
+    table = pa.table({**columns, "alpha": [0.2, 0.6], "beta": ["n/d", "3,5 %"]})
+    with pytest.raises(AgentError, match=r"could be agents: alpha, beta$"):
+        read_panel(table, agents="alpha,gamma")
+
+
 def test_bytes_that_are_no_text_are_refused(tmp_path):
     path = tmp_path / "panel.csv"
     path.write_bytes(b"zo\x81,bob,y\n.9,.6,1\n.2,.1,0\n")
@@ -402,6 +431,81 @@ def test_formats_that_both_fit_and_differ_are_refused():
     with pytest.raises(PanelError, match="both fit and give different times"):
         read_panel(forecasts("05/04/2025"), time_format=both, **LONG_TIMES)
     assert len(read_panel(forecasts(), time_format=both, **LONG_TIMES)) == 2
+
+
+# Reports after a date that may be the decision time
+
+MADE = ["01/04/2026 10:00", "05/04/2026 10:00", "01/04/2026 10:00", "01/04/2026 11:00"]
+CLOSES = ["04/04/2026 00:00"] * 2 + ["03/04/2026 00:00"] * 2
+
+
+def questions(**columns):
+    return pa.table(
+        {
+            "case": ["q1", "q1", "q2", "q2"],
+            "agent": ["a", "b", "a", "b"],
+            "report": [0.9, 0.8, 0.1, 0.2],
+            "at": MADE,
+            "y": [1, 1, 0, 0],
+            **columns,
+        }
+    )
+
+
+def late_reports(**columns):
+    how = {"layout": "long", "time": "at", "time_format": "%d/%m/%Y %H:%M"}
+    return load_panel(questions(**columns), TableFormat(**how))[1]
+
+
+@pytest.mark.parametrize(
+    "closes",
+    [
+        CLOSES,
+        [datetime.datetime.strptime(text, "%d/%m/%Y %H:%M") for text in CLOSES],
+        [datetime.datetime.strptime(text, "%d/%m/%Y %H:%M").date() for text in CLOSES],
+        [text[:10] for text in CLOSES],  # days, in the order of the reports' days
+        ["2026-04-04"] * 2 + ["2026-04-03"] * 2,
+        [*CLOSES[:2], None, None],  # a question that is still open
+    ],
+)
+def test_reports_after_another_date_of_their_case_are_counted(closes):
+    found = late_reports(closes=closes)
+    assert found.after == {"closes": 1}
+    assert found.warnings() == [
+        "1 report was made at or after 'closes' of their case and may know the "
+        "outcome. If that is when a case was closed or decided, pass --decision-time "
+        "closes."
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ["01/03/2026 00:00"] * 4,  # before all reports: when the question opened
+        ["09/05/2026 00:00"] * 4,  # after all of them
+        ["04/04/2026 00:00", "06/04/2026 00:00", *CLOSES[2:]],  # differs in a case
+        ["yes", "yes", "no", "no"],
+        ["", "", "", ""],
+        [datetime.time(12)] * 4,
+        [1, 1, 2, 2],
+        pa.array([None] * 4, pa.timestamp("us")),
+    ],
+)
+def test_columns_that_cannot_be_decision_times_raise_no_question(other):
+    assert late_reports(other=other).after == {}
+
+
+def test_dates_that_have_a_meaning_already_raise_no_question():
+    how = {"time": "at", "time_format": "%d/%m/%Y %H:%M", "layout": "long"}
+    table = questions(closes=CLOSES)
+    for more in ({"decision_time": "closes"}, {"ignore": ["closes"]}):
+        assert load_panel(table, TableFormat(**how, **more))[1].after == {}
+
+
+def test_dates_are_not_compared_with_numbers():
+    table = questions(at=[datetime.datetime(2026, 1, 1)] * 4)
+    with pytest.raises(SourceError, match="'at' holds dates and 'y' numbers"):
+        read_panel(table, layout="long", time="at", decision_time="y")
 
 
 def test_propensities_may_carry_percent_signs():

@@ -261,6 +261,50 @@ def test_near_copies_that_help_are_not_both_to_be_kept():
     assert "near-copies" not in found
 
 
+def test_judges_without_a_relation_to_the_labels_are_named_before_anything_else():
+    rng = np.random.default_rng(0)
+    truth = (rng.random(300) < 0.3).astype(int)
+    noise = rng.random(300)
+    reports = np.column_stack([noise, np.clip(noise + rng.normal(0, 0.01, 300), 0, 1)])
+    jury = tp.jury(with_labels(reports, truth, 150))
+    first = steps(jury)[0]
+    commoner = 1 - truth[:150].mean()
+    for i, judge in enumerate(jury.judges):
+        accuracy = ((reports[:150, i] > 0.5) == truth[:150]).mean()
+        assert accuracy < commoner
+        assert jury.judges[i].calibration.slope.low <= 0
+        assert f"{judge.name} (accuracy {100 * accuracy:.1f} %, slope " in first
+    assert "the verdicts show no relation to the labels. Always answering" in first
+    assert f"is right in {100 * commoner:.1f} % of the labelled items." in first
+    assert jury.copies  # said as a fact, not as a choice
+    assert not any("near-copies" in step or "Keep" in step for step in steps(jury))
+    text = " ".join(printed(jury).split())
+    assert text.startswith("Do not rely on this jury: no judge shows a relation")
+    limit = "yet: the limit is 10 % errors, to be kept with 90 % confidence."
+    assert f"No item may be decided without a person {limit}" in text
+    assert "yet: at most" not in text
+    rows = [line for line in printed(jury).splitlines() if line.startswith("agent")]
+    assert [row.split()[-2:] for row in rows[:2]] == [["no", "relation"]] * 2
+
+
+def test_a_judge_who_is_reversed_is_told_from_one_who_knows_nothing():
+    rng = np.random.default_rng(0)
+    reports, truth = simulate(rng, items=400, **RECIPES["J7flip"])
+    jury = tp.jury(with_labels(reports, truth, 150))
+    first = steps(jury)[0]
+    assert first.startswith("Do not rely on agent0 (accuracy ")
+    assert "relation to the labels is reversed. Check which label is positive." in first
+    assert jury.judges[0].calibration.slope.high < 0
+    assert "no judge shows" not in printed(jury)
+
+
+def test_of_a_rare_event_a_judge_need_not_beat_the_commoner_label(runs):
+    """Accuracy alone says little: slopes above 0 are a relation."""
+    assert not any(
+        "relation to the labels" in step for jury, _, _ in runs for step in steps(jury)
+    )
+
+
 def test_a_copy_of_a_copy_is_one_of_three():
     votes, truth = accurate_voters(np.random.default_rng(0), voters=3)
     votes = np.column_stack([votes, votes[:, 0], votes[:, 0]])

@@ -65,8 +65,8 @@ def test_cases_that_wait_are_settled_after_loading(tmp_path, recalibrate):
 
 def test_labels_costs_and_the_bound_on_cases_come_back(tmp_path):
     stream = tp.Stream(
-        "gradient", AGENTS, positive="fraud", costs=tp.Costs(fn=9), loss="cost-brier",
-        memory=3, rate=0.5,
+        "gradient", AGENTS, positive="fraud", negative="ok", costs=tp.Costs(fn=9),
+        loss="cost-brier", memory=3, rate=0.5,
     )  # fmt: skip
     stream.learn_one({"a": 0.2, "b": 0.4}, "ok")
     stream.decide_one({"a": 0.3}, case=1)

@@ -86,9 +86,8 @@ def test_decisions_depend_on_the_costs():
     assert (costly.decide_one(x), even.decide_one(x)) == (1, 0)
     low = Stream("hedge", agents=("rf", "gbm"), loss="cost", threshold=0.1)
     assert low.decide_one(x) == 1
-    named = stream_of(positive="fraud", costs=Costs(fn=1, fp=1))
-    assert named.decide_one(x, case="c") is None  # the negative label is not known yet
-    named.settle("c", "genuine")
-    assert named.decide_one(x) == "genuine"
+    labels = {"positive": "fraud", "negative": "genuine"}
+    assert stream_of(**labels, costs=Costs(fn=1, fp=1)).decide_one(x) == "genuine"
+    assert stream_of(**labels, costs=Costs(fn=10, fp=1)).decide_one(x) == "fraud"
     classes = Stream("hedge", agents=("a", "b"), classes=3)
     assert classes.decide_one({"a": (0.2, 0.5, 0.3)}) == 1

@@ -246,7 +246,7 @@ def test_a_ledger_that_cannot_be_opened_is_one_sentence(tmp_path, monkeypatch):
             Ledger(tmp_path / "l.db")
     with monkeypatch.context() as patch:
         patch.setattr("fcntl.flock", refuse)
-        with pytest.raises(LedgerError, match="in use by another coordinator"):
+        with pytest.raises(LedgerError, match="in use by a coordinator; stop it"):
             Ledger(tmp_path / "l.db")
     with monkeypatch.context() as patch:
         patch.setattr("truepool.server.sqlite.sys.platform", "win32")

@@ -124,6 +124,105 @@ def test_credit_and_weights_are_those_of_the_ledger(busy, view):
     assert evidence == busy.evidence("demo", 10_000)[0]
 
 
+def two_agents(local, cases, *, bob=None):
+    """Ada knows the outcome well; bob reports on every other case. Yield the weights."""
+    rng = np.random.default_rng(0)
+    for i in range(cases):
+        fraud = rng.random() < 0.3
+        ada = float(np.clip(rng.normal(0.8 if fraud else 0.05, 0.02), 0.01, 0.99))
+        rows = [(f"c{i}", "ada", ada)]
+        if i % 2:
+            rows.append((f"c{i}", "bob", rng.random() if bob is None else bob(ada)))
+        local.report("demo", rows)
+        yield local.describe("demo")["weights"]
+        local.decide("demo", f"c{i}", None)
+        local.settle("demo", [(f"c{i}", "fraud" if fraud else "genuine")])
+
+
+TWO = POOL | {"agents": ["ada", "bob"]}
+
+
+def test_an_agent_that_reports_on_every_other_case_has_a_whole_line(tmp_path):
+    rule = {"learner": "hedge", "settings": {"rate": 0.5}}
+    with Local(tmp_path / "l.db", TWO | rule) as local:
+        weights = list(two_agents(local, 40))
+        view = Dashboard(local.coordinator).pool(ANYONE, "demo")
+    assert {line.name for line in view.weights} == {"ada", "bob"}
+    for line in view.weights:
+        expected = [one[line.name] for one in weights]
+        np.testing.assert_allclose(line.values, expected, rtol=1e-9)
+    html = render.pool_page(view)
+    drawn = re.findall(r'class="line c[01]" d="([^"]*)"', html)[:2]
+    assert [path.count("M") for path in drawn] == [1, 1]
+
+
+def test_an_agent_that_joined_had_no_weight_before(tmp_path):
+    with Local(tmp_path / "l.db", TWO) as local:
+        for _ in two_agents(local, 20):
+            pass
+        before = local.describe("demo")["weights"]
+        local.change("demo", "join", {"agent": "eve"})
+        local.report("demo", [("late", "ada", 0.5), ("late", "eve", 0.5)])
+        local.decide("demo", "late", None)
+        lines = Dashboard(local.coordinator).pool(ANYONE, "demo").weights
+    shown = {line.name: line.values for line in lines}
+    assert np.isnan(shown["eve"][:-1]).all()
+    assert shown["eve"][-1] == pytest.approx(1 / 3)
+    assert shown["ada"][-2] + shown["bob"][-2] == pytest.approx(1)
+    assert shown["ada"][-1] == pytest.approx(before["ada"] * 2 / 3)
+
+
+def test_a_saved_pool_gives_its_weights_as_they_are(tmp_path):
+    known = tp.datasets.example()
+    outcomes = np.where(known.outcomes == 1, "fraud", "genuine")
+    panel = tp.Panel(known.reports, outcomes, known.agents, positive="fraud")
+    pool = tp.pools.make("vcg").fit_panel(panel)
+    pool.save(tmp_path / "p.pool")
+    saved = base64.b64encode((tmp_path / "p.pool").read_bytes()).decode()
+    given = {"agents": list(panel.agents), "saved_pool": saved}
+    with Local(tmp_path / "l.db", POOL | given) as local:
+        for case in range(4):
+            rows = [(f"c{case}", agent, 0.4) for agent in panel.agents[case % 2 :]]
+            local.report("demo", rows)
+            local.decide("demo", f"c{case}", None)
+        lines = Dashboard(local.coordinator).pool(ANYONE, "demo").weights
+    weights = dict(zip(pool.agents_, pool.weights_, strict=True))
+    for line in lines:
+        np.testing.assert_allclose(line.values, weights[line.name])
+
+
+def test_what_is_significantly_cheaper_stands_under_the_headline(tmp_path):
+    """Alarms are about feeds and drift: none does not mean that all is well."""
+    rule = {"learner": "static", "settings": {"warmup": 0}}
+    with Local(tmp_path / "l.db", TWO | rule) as local:
+        added = {"name": "shadow", "rule": {"learner": "hedge", "settings": {"rate": 2.0}}}  # fmt: skip
+        local.change("demo", "challenge", added)
+        for _ in two_agents(local, 200, bob=lambda ada: 1 - ada):
+            pass
+        view = Dashboard(local.coordinator).pool(ANYONE, "demo")
+        client = TestClient(app(local.coordinator, local=True), "http://localhost:8765")
+        index = unescape(client.get("/").text)
+    assert view.headline == "No alarms on feeds or drift in the last 200 decisions."
+    assert re.fullmatch(
+        r"Significantly cheaper per case than the rule in use: the best agent \(ada\) by "
+        r"\S+ \[.+?\], the challenger shadow by \S+ \[.+?\] \(95 % interval, EUR\)\.",
+        view.cheaper,
+    )
+    best = next(row for row in view.comparison if "best agent" in row.name)
+    assert best.saved.high < 0 < view.challengers[0]["interval"][0]
+    html = unescape(render.pool_page(view))
+    assert f'<p class="cheaper">{view.cheaper}</p>' in html
+    assert '<p class="verdict ">' in html
+    assert '<span class="badge note">no alarms</span>' in index
+    assert view.cheaper in index
+
+
+def test_what_is_not_significantly_cheaper_is_not_said_to_be(view):
+    assert all(row.saved is None or row.saved.high >= 0 for row in view.comparison)
+    assert view.challengers[0]["interval"][0] <= 0
+    assert view.cheaper == ""
+
+
 def test_a_later_look_sees_what_is_new(tmp_path, monkeypatch):
     monkeypatch.setattr(dashboards, "FRESH", 0.0)
     with Local(tmp_path / "l.db", POOL) as local:

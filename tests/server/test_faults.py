@@ -140,7 +140,7 @@ def test_a_damaged_ledger_is_unavailable_to_everyone_who_waits(tmp_path, monkeyp
 
 def test_a_second_coordinator_on_one_file_is_refused(tmp_path):
     with Local(tmp_path / "ledger.db"):
-        with pytest.raises(LedgerError, match="in use by another coordinator"):
+        with pytest.raises(LedgerError, match="in use by a coordinator; stop it"):
             Ledger(tmp_path / "ledger.db")
     Ledger(tmp_path / "ledger.db").close()
 

@@ -9,6 +9,7 @@ import numpy as np
 from truepool.agents.extras import require
 from truepool.core.arrays import Array, FloatArray
 from truepool.core.errors import FeatureError, ReportError, SourceError
+from truepool.core.files import missing_file
 from truepool.data.features.encoding import Encoder
 from truepool.data.reports import SUM_TOLERANCE
 
@@ -136,7 +137,7 @@ class OnnxAgent:
 
 def _read(path: Path) -> bytes:
     if not path.is_file():
-        raise SourceError(f"there is no file {str(path)!r}")
+        raise SourceError(missing_file(path))
     return path.read_bytes()
 
 

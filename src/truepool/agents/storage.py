@@ -9,7 +9,7 @@ import joblib
 from truepool.agents.fitted_agent import FittedAgent
 from truepool.agents.onnx import OnnxAgent
 from truepool.core.errors import AgentError, SourceError
-from truepool.core.files import check_path, write_bytes
+from truepool.core.files import check_path, missing_file, write_bytes
 
 MARK = "truepool agent 2"
 
@@ -40,7 +40,7 @@ def load(path: str | Path, *, trust: bool = False) -> Any:
     """
     path = Path(path)
     if not path.is_file():
-        raise SourceError(f"there is no file {str(path)!r}")
+        raise SourceError(missing_file(path))
     if path.suffix == ".onnx":
         return OnnxAgent(path)
     if path.suffix != ".joblib":

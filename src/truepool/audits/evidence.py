@@ -247,7 +247,7 @@ class Evidence:
         if self.shortage or self.panel.classes != 2:
             return None
         positive, found = self.outcomes > 0, decisions > 0
-        weights, groups = self._weights(self.cases), self._groups(self.cases)
+        weights, groups = self.weights_of(self.cases), self.groups_of(self.cases)
         interval = share_interval(found, positive, self.level, weights, groups)
         hits = self.mean((found & positive).astype(np.float64))
         return Estimate(hits / self.mean(positive.astype(np.float64)), *interval)
@@ -273,14 +273,16 @@ class Evidence:
         Cases count by their weights, and those of one group together.
         """
         cases = self._series_cases(by_case)
-        weights, groups = self._weights(cases), self._groups(cases)
+        weights, groups = self.weights_of(cases), self.groups_of(cases)
         return independent_units(by_case[:, None], weights, groups)[:, 0]
 
-    def _weights(self, cases: IntArray) -> FloatArray | None:
+    def weights_of(self, cases: IntArray) -> FloatArray | None:
+        """Weights of some cases; None if all count alike."""
         weights = self.panel.case_weights()
         return None if weights is None else weights[cases]
 
-    def _groups(self, cases: IntArray) -> Array | None:
+    def groups_of(self, cases: IntArray) -> Array | None:
+        """Groups of some cases; None if they are independent."""
         return None if self.panel.groups is None else self.panel.groups[cases]
 
     def mean(self, by_case: FloatArray) -> float:
@@ -302,7 +304,7 @@ class Evidence:
         outcomes = self.panel.outcomes[cases]
         stakes = self.loss.take(cases).costs.stakes(outcomes, self.panel.classes)
         units = len(self.units(saved))
-        return unseen_differences(stakes, outcomes, self._weights(cases), units)
+        return unseen_differences(stakes, outcomes, self.weights_of(cases), units)
 
     def _series_cases(self, by_case: FloatArray) -> IntArray:
         """Cases of a series: the tested ones, or a sample of them."""
@@ -325,7 +327,7 @@ class Evidence:
         costs, y = self.loss.take(cases).costs, self.panel.outcomes[cases]
         excess = cost - costs.cost_per_case(y, y, K)
         unseen = unseen_errors(
-            excess, costs.stakes(y, K), y, self._weights(cases), self._groups(cases)
+            excess, costs.stakes(y, K), y, self.weights_of(cases), self.groups_of(cases)
         )
         return estimate_cost(units, unseen, self._drawn(len(units)), self.level)
 
@@ -402,8 +404,12 @@ class Evidence:
 
     @property
     def best_agent(self) -> str:
-        """Agent with the lowest Brier loss."""
-        return self.panel.agents[int(np.argmin(self.own_brier))]
+        """Agent with the lowest Brier loss, of those with enough reports if any."""
+        enough = self.panel.report_counts >= FEWEST_CASES
+        judged = enough if enough.any() else np.ones_like(enough)
+        return self.panel.agents[
+            int(np.argmin(np.where(judged, self.own_brier, np.inf)))
+        ]
 
     @cached_property
     def sample_cost(self) -> FloatArray:

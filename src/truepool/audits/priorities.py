@@ -64,6 +64,35 @@ def _urgent_fixes(plan: Recommendation) -> list[Fix]:
     ]
 
 
+def removable(fixes: Sequence[Fix]) -> list[str]:
+    """Agents to take out until they are fixed: broken feeds, then who knows nothing.
+
+    Who would be missed is not among them, nor is who is reversed: its reports can be.
+    """
+    useless = [fix for fix in fixes if not _is_missed(fix)]
+    feeds = [fix for fix in useless if is_removable_feed(fix)]
+    unrelated = [fix for fix in useless if fix.code == "uninformative"]
+    return list(dict.fromkeys(fix.who[0] for fix in (*feeds, *unrelated)))
+
+
+def is_removable_feed(fix: Fix) -> bool:
+    """Whether what an agent sends, or sends since some date, is of no use.
+
+    Who was reversed midway was sound before: its reports must not all be reversed.
+    """
+    if fix.code == "reversed":
+        return fix.since is not None
+    return fix.code in FIRST and fix.code != "stopped-feed"
+
+
+def _is_missed(fix: Fix) -> bool:
+    """Whether the pool would cost more without the agent."""
+    saving = fix.saving
+    if saving is None:
+        return False
+    return saving.high < 0 or (fix.code == "reversed" and saving.value < 0)
+
+
 def sure_saving(fix: Fix) -> float:
     """What a fix saves for sure; 0 where that is not known."""
     saving = fix.saving

@@ -1,20 +1,29 @@
 """What to do: one value from which verdict and advice are both worded."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from truepool.audits.evidence import Evidence
+from truepool.audits.priorities import first_fixes, removable
 from truepool.audits.severity import CURED_BY_A_POOL, DOUBTS, FEEDS
 from truepool.audits.topics.comparison import (
     RECOMMENDED,
     choose_pool,
     compare_pools,
+    folds,
     paired_comparisons,
 )
 from truepool.audits.values import Finding, Fix, Recommendation, Trust
+from truepool.comparison import Competition, choose_pools, estimate_difference
+from truepool.core.arrays import FloatArray
 from truepool.core.formatting import percent
 from truepool.measures.diversity import mean_over_pairs
+from truepool.measures.inference import Resamples, independent_units
+from truepool.measures.losses import Loss
+from truepool.pools.candidates import cross_validate
 
 FEW_CASES, RARE, SCARCE = 500, 0.01, 0.05
 STRONG = 0.1
@@ -46,11 +55,13 @@ def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendati
         return Recommendation(trust, fixes, in_use, None, regime=because, usual=usual)
     comparison, other = choice.comparison, choice.alternative
     tests = {one.pool: one for one in evidence.compute(paired_comparisons)}
+    platt = tests.get("platt")
+    futile = platt is not None and platt.saved.value < 0
     auto = tests.get(RECOMMENDED)
     alone = "best-agent" in (choice.pool, other)
-    return Recommendation(
+    plan = Recommendation(
         _trust(findings, blind=False),
-        _fixes(findings, faulty, change=comparison is not None),
+        _fixes(findings, faulty, change=comparison is not None or futile),
         in_use,
         choice.pool,
         agent=evidence.best_agent if alone else None,
@@ -73,6 +84,58 @@ def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendati
         usual_cost=table[usual].loss.value,
         **_constant(evidence),
     )
+    return replace(plan, **_without(evidence, plan)) if plan.change else plan
+
+
+def _without(evidence: Evidence, plan: Recommendation) -> dict[str, Any]:
+    """Measure the recommended pool without the agents to be taken out, as it is tested.
+
+    Nothing can be said where that leaves cases without any report.
+    """
+    out = removable(first_fixes(plan))
+    kept = [name for name in evidence.panel.agents if name not in out]
+    if not out or len(kept) < 2 or plan.pool is None or plan.pool == "best-agent":
+        return {}
+    cost = cost_of_part(evidence, plan.pool, kept)
+    table = evidence.compute(compare_pools)
+    if cost is None or table is None:
+        return {"without": tuple(out)}
+    saved = estimate_difference(
+        table.by_case[plan.in_use] - cost,
+        table.unseen,
+        Resamples(len(cost) + len(table.unseen), evidence.resamples, evidence.seed),
+        evidence.level,
+    )
+    return {
+        "without": tuple(out),
+        "without_cost": float(cost.mean()),
+        "without_saving": saved,
+    }
+
+
+def cost_of_part(
+    evidence: Evidence, pool: str, agents: Sequence[str]
+) -> FloatArray | None:
+    """Cost of a pool of some of the agents, in the units of the comparison, (U,)."""
+    panel = evidence.panel.select_agents(agents)
+    if panel is None:
+        return None
+    loss = Loss("cost", evidence.costs, evidence.threshold)
+    pairs = evidence.compute(folds)
+    competition = Competition.of(panel, pairs, evidence.capacity, evidence.costs)
+    chosen = {pool: choose_pools([pool], loss, evidence.seed)[pool]}
+    pooled = cross_validate(
+        chosen, competition.panel, competition.pairs, engine=evidence.engine
+    )
+    if pool not in pooled:
+        return None
+    decided = competition.decide(pooled[pool], loss)[: competition.tested]
+    cases = competition.cases[: competition.tested]
+    costs = loss.on(panel).take(cases).costs
+    paid = costs.cost_per_case(panel.outcomes[cases], decided, panel.classes)
+    return independent_units(
+        paid[:, None], evidence.weights_of(cases), evidence.groups_of(cases)
+    )[:, 0]
 
 
 def _constant(evidence: Evidence) -> dict[str, Any]:
@@ -101,7 +164,11 @@ def _trust(findings: tuple[Finding, ...], *, blind: bool) -> Trust:
 def _fixes(
     findings: tuple[Finding, ...], faulty: set[str], *, change: bool
 ) -> tuple[Fix, ...]:
-    """Every error, and the warnings that are worth something beside the errors."""
+    """Every error, and the warnings that are worth something beside the errors.
+
+    Faults of the pool in use are not listed where it is changed, or where the pool that
+    corrects them costs more.
+    """
     return tuple(
         Fix(f.code, f.who, f.severity, f.cost, f.since, f.date)
         for f in findings

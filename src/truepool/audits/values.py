@@ -300,6 +300,11 @@ class Recommendation:
     usual: str = ""
     """The pool that the paper's table of regimes names here, and its cost per case."""
     usual_cost: float | None = None
+    without: tuple[str, ...] = ()
+    """Agents that ``pool`` is to be fitted without until they are fixed; what it costs
+    then, and saves against the pool in use with all agents, where that is known."""
+    without_cost: float | None = None
+    without_saving: Estimate | None = None
     constant: str | None = None
     """The decision that costs least if it is always made; None within a capacity."""
     constant_cost: float | None = None

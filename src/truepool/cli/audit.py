@@ -107,9 +107,15 @@ def audit(
 def _read_audit(path: Path) -> dict[str, Any]:
     """Read an earlier audit."""
     from truepool.core.errors import SourceError
+    from truepool.core.files import missing_file
 
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SourceError(
+            f"--since must name the JSON file of an earlier audit; "
+            f"{missing_file(path)}. Write one with truepool audit --json=FILE."
+        ) from None
     except (OSError, ValueError) as error:
         why = "is not JSON"
         if isinstance(error, OSError):

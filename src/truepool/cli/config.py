@@ -12,6 +12,7 @@ from typing import Any, get_args, get_origin
 from typer.models import OptionInfo
 
 from truepool.core.errors import SettingError, SourceError, suggestion
+from truepool.core.files import missing_file
 
 NAMES = ("agents", "percent")
 """Options that take several names in one text; a file may give them as a list."""
@@ -101,8 +102,8 @@ def _load(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise SourceError(
-            f"there is no config file {str(path)!r}. Write one with truepool init "
-            "TABLE."
+            f"{missing_file(path).replace('no file', 'no config file')}. Write one "
+            "with truepool init TABLE."
         ) from None
     except OSError as error:
         raise SourceError(

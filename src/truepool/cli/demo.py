@@ -220,13 +220,14 @@ def saving_sentence(audit: "Audit") -> str:
     from truepool.render.numbers import per_thousand
 
     plan = audit.recommendation
-    if plan.saving is None:
+    saving = plan.saving if plan.without_saving is None else plan.without_saving
+    if saving is None:
         return f"no other pool is significantly better than {plan.in_use} here."
     until = " until the broken models are fixed" if plan.errors else ""
     return (
         f"the audit finds what broke and what to do; using {pool_name(plan)} instead "
         f"of {plan.in_use}{until} saves "
-        f"{per_thousand(plan.saving, audit.level, unit(audit))}."
+        f"{per_thousand(saving, audit.level, unit(audit))}."
     )
 
 

@@ -146,7 +146,7 @@ def game(
             "or leave it out."
         )
     costs = Costs(*map(options.parse_cost, (cost_fn, cost_fp)))
-    costs.check_constant("a game needs")
+    options.check_constant_costs(costs, "the cases of a game share their costs")
     options.check_unweighted(table_format, "a game counts")
     decision: dict[str, Any] = {"threshold": threshold, "costs": costs, "pool": pool}
     if panel is not None:

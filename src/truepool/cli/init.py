@@ -33,10 +33,12 @@ def init(
     """
     from truepool.cli.outputs import STDOUT, check_files
     from truepool.core.errors import SourceError
-    from truepool.core.files import write_text
+    from truepool.core.files import missing_file, write_text
     from truepool.data.tables.profile import profile_table
     from truepool.render.config import config_text
 
+    if not table.exists():
+        raise SourceError(missing_file(table))
     if output is None and FILE.exists():
         raise SourceError(
             f"{str(FILE)!r} already exists; to overwrite it, name it (-o {FILE})"

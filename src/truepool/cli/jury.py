@@ -102,7 +102,7 @@ def jury(
     ] = None,
     output: Annotated[
         Path | None,
-        option("--output", "File with one row per item; - is standard output."),
+        option("--output", "CSV or Parquet file with one row per item; - prints CSV."),
     ] = None,
     level: options.Level = 0.95,
     seed: options.Seed = 0,
@@ -152,6 +152,7 @@ def jury(
         options.parse_cost(cost_fp),
         currency=currency or "",
     )
+    options.check_constant_costs(costs, "the items of a jury share their costs")
     written = replace(table_format, scores=scores)
     read = _read(panel, written, tool, labels)
     result = run(
@@ -180,7 +181,8 @@ def jury(
         for path, text in pages:
             write_text(path, text)
         if output is not None:
-            write_cases(output, result.columns(), spreadsheet_safe=spreadsheet_safe)
+            items = result.columns(read.id)
+            write_cases(output, items, spreadsheet_safe=spreadsheet_safe)
     if not (quiet or STDOUT in (json_file, output)):
         show(result, console())
         print_files(json_file, markdown, html, output)

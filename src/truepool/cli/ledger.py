@@ -175,7 +175,9 @@ def trail(
     for each in found:
         at = datetime.fromtimestamp(each["at"], UTC).isoformat(" ", "seconds")
         who = f"token {each['token']}" if each["token"] else "without a token"
-        parts = (each["action"], each["target"], each["detail"])
+        # A new pool is its own target: its name would stand there twice.
+        detail = "" if each["action"] == "create" else each["detail"]
+        parts = (each["action"], each["target"], detail)
         what = " ".join(part for part in parts if part)
         print_line(f"{at}  {what}  ({each['role'] or 'unknown role'}, {who})")
     if not found:

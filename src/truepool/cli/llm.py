@@ -230,11 +230,16 @@ def parse_fields(words: Sequence[str]) -> dict[str, Any]:
 
 def _read_question(text: str) -> str:
     from truepool.core.errors import SourceError
+    from truepool.core.files import missing_file
 
     if not text.startswith("@"):
         return text
     try:
         return Path(text[1:]).read_text(encoding="utf-8-sig").strip()
+    except FileNotFoundError:
+        raise SourceError(
+            f"--question must be a text or @FILE; {missing_file(text[1:])}"
+        ) from None
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise SourceError(

@@ -87,10 +87,9 @@ SPELLINGS = {
     ),
     "--percent": Spelling(
         "[=NAMES]",
-        "Reports are percentages, 0 to 100 or 6.1%: all of them. --percent=NAMES: only "
-        "those of these agents (names or patterns, separated by commas, as in a,b), "
-        "the others are fractions; the equals sign is required. --no-percent: none, "
-        "whatever a config file or a saved pool says.",
+        "All reports are percentages, 0 to 100 or 6.1%. --percent=NAMES: only those of "
+        "these agents, as in a,b or 'vendor_*'; the equals sign is required. "
+        "--no-percent: none.",
     ),
     "--long": Spelling(
         "CASE AGENT REPORT",
@@ -256,6 +255,14 @@ def _ignored(context: typer.Context, ignore: list[str] | None) -> list[str] | No
     return [*(name for name in own if name not in agents), *given]
 
 
+def _missing_words(
+    context: typer.Context, missing: list[str] | None
+) -> list[str] | None:
+    """Add to the words of a config file."""
+    own = (context.default_map or {}).get("missing")
+    return missing if own is None else list(dict.fromkeys([*own, *(missing or ())]))
+
+
 Table: TypeAlias = Annotated[
     Path | None,
     typer.Argument(
@@ -270,6 +277,9 @@ Positive: TypeAlias = Annotated[str | None, option("--positive")]
 Id: TypeAlias = Annotated[str | None, option("--id")]
 Time: TypeAlias = Annotated[str | None, option("--time")]
 Ignore: TypeAlias = Annotated[list[str] | None, option("--ignore", callback=_ignored)]
+Missing: TypeAlias = Annotated[
+    list[str] | None, option("--missing", callback=_missing_words)
+]
 CostFn: TypeAlias = Annotated[str, option("--cost-fn")]
 CostFp: TypeAlias = Annotated[str, option("--cost-fp")]
 Threshold: TypeAlias = Annotated[float | None, option("--threshold")]
@@ -318,7 +328,7 @@ def _parse_table(
     ignore: Ignore = None,
     sep: Annotated[str | None, option("--sep")] = None,
     decimal: Annotated[str, option("--decimal")] = ".",
-    missing: Annotated[list[str] | None, option("--missing")] = None,
+    missing: Missing = None,
     percent: Annotated[str, option("--percent", show_default=False)] = "",
     long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
     decision_time: Annotated[str | None, option("--decision-time")] = None,
@@ -445,7 +455,7 @@ def _collect_new_table(
     time_format: Annotated[str | None, option("--time-format")] = None,
     sep: Annotated[str | None, option("--sep")] = None,
     decimal: Annotated[str | None, option("--decimal")] = None,
-    missing: Annotated[list[str] | None, option("--missing")] = None,
+    missing: Missing = None,
     percent: Annotated[str | None, option("--percent")] = None,
     long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
     decision_time: Annotated[str | None, option("--decision-time")] = None,
@@ -482,6 +492,9 @@ def _print_notes(*, quiet: bool) -> None:
     for line in () if quiet else NOTES:
         print_note(line)
 
+
+EXAMPLES = {"--cost-fn": 10, "--cost-fp": 1, "--cost-tp": 0, "--cost-tn": 0}
+"""Costs in a cure."""
 
 UNWEIGHTED = ("weight", "group", "propensity")
 """Options that verbs refuse for which every case counts once."""
@@ -643,6 +656,23 @@ def check_class_costs(costs: "Costs | None", labels: "Labels") -> None:
         f"'{example}' if missing {names[0]} costs {amount(missed)} and any "
         "other error 1."
     )
+
+
+def check_constant_costs(costs: "Costs", why: str) -> None:
+    """Refuse costs per case where all cases share one rule."""
+    from truepool.core.errors import CostError
+    from truepool.core.formatting import join_names
+
+    flags = {f"--cost-{kind}": column for kind, column in costs.named.items()}
+    if flags:
+        named = [f"{flag} names the column {name!r}" for flag, name in flags.items()]
+        numbers = " ".join(f"{flag} {EXAMPLES[flag]}" for flag in flags)
+        raise CostError(
+            f"{why}, so a cost must be one number; {join_names(named)}. Pass "
+            f"{numbers}, with your own numbers; in a config file, costs per case "
+            "belong in the sections of commands that take them, such as [audit] and "
+            "[fit] (docs/config.md)."
+        )
 
 
 def note_faults(panel: "Panel", *, outcome: bool = True) -> None:

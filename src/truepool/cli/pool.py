@@ -61,8 +61,10 @@ def pool(
     options.check_class_costs(rule.costs, panel.labels)
     options.note_faults(panel)
     reports = load_reports(new, panel.agents, table_format, panel.labels)
-    above = shares_above(panel.sparse or panel.values)
-    doubt = doubt_likeness(panel.agents, table_format, above)
+    doubt = None
+    if table_format.percent:
+        above = shares_above(panel.sparse or panel.values)
+        doubt = doubt_likeness(panel.agents, table_format, above)
     if doubt is not None:
         doubt.check_reports(reports.layout, reports.summary.signed)
     options.NOTES.extend(f"{new.name}: {line}" for line in reports.summary.notes())

@@ -125,14 +125,9 @@ class Replaying(NamedTuple):
 
 def _loss(name: str, costs: "Costs", threshold: float | None) -> "Loss":
     """Return the loss that learners minimise, the same one for all cases."""
-    from truepool.core.errors import SettingError
     from truepool.measures.losses import as_loss
 
-    if not costs.constant:
-        raise SettingError(
-            "weights that learn online are the same for all cases, so they need the "
-            f"same costs for all; got {costs!r:.80}. Give numbers, as in --cost-fn 1."
-        )
+    options.check_constant_costs(costs, "online weights are the same for all cases")
     return as_loss(name, costs, threshold)
 
 

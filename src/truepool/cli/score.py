@@ -83,7 +83,7 @@ def score(
     from truepool.cli.screen import print_line, row_progress
     from truepool.core.engine import make_engine
     from truepool.core.errors import SettingError
-    from truepool.data.tables import TableFormat
+    from truepool.data.tables import TableFormat, file_format
     from truepool.data.tables.batch_writer import open_writer
     from truepool.data.tables.batches import is_json_lines, read_batches
     from truepool.data.tables.dataset import open_dataset
@@ -104,6 +104,8 @@ def score(
     into_folder = output is not None and is_parquet(new) and _is_folder(output)
     inputs = [file, None if new == STDOUT else new]
     check_files(inputs, [None if into_folder else place])
+    if output not in (None, STDOUT) and not into_folder:
+        file_format(output, "written", lines=True)
     limit = None if capacity is None else Capacity.parse(capacity)
     _check_capacity(limit, new, into_folder=into_folder)
     where = make_engine(engine, address)
@@ -242,7 +244,8 @@ def _format_of_new(
 ) -> "TableFormat":
     """How the new cases are written: as was said, else like the table of the fit.
 
-    They need not have its id column, nor be a long table because it was one.
+    They need not have its id column, nor be a long table because it was one. Words for
+    no report are added to those that it had.
     """
     from truepool.core.errors import SettingError
     from truepool.data.tables import TableFormat, read_column_names
@@ -253,6 +256,8 @@ def _format_of_new(
 
     before = vars(fitted_on.of_new_cases(()))
     known = {name: before[name] for name in ("time", *WRITTEN, *LONG)} | given
+    words = dict.fromkeys((*fitted_on.missing, *given.get("missing", ())))
+    known["missing"] = tuple(words)
     if known["updates"] == TIME_WEIGHTED:
         raise SettingError(
             "new cases are decided by the last report of each agent; got --updates "

@@ -21,7 +21,7 @@ import numpy as np
 
 from truepool.core.arrays import Array
 from truepool.core.errors import TruepoolError
-from truepool.core.files import write_bytes
+from truepool.core.files import missing_file, write_bytes
 
 MANIFEST, CHECKSUMS = "manifest.json", "SHA256SUMS"
 NUMBERS = "biuf"
@@ -199,6 +199,8 @@ def read_bytes(path: Path, kind: Kind) -> bytes:
     """Return the content of a file that should be an archive."""
     try:
         return path.read_bytes()
+    except FileNotFoundError:
+        raise kind.error(f"{missing_file(path)}. {PASS[kind.name]}") from None
     except OSError as error:
         raise kind.error(f"{path} cannot be read: {error.strerror}") from None
 

@@ -115,7 +115,7 @@ class EndpointError(TruepoolError, RuntimeError):
 
 
 class LedgerError(TruepoolError, RuntimeError):
-    """A ledger that is damaged, used by another coordinator, or cannot be written."""
+    """A ledger that is damaged, used by a coordinator, or cannot be written."""
 
 
 class RequestError(TruepoolError, RuntimeError):
@@ -196,11 +196,17 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     >>> suggestion("fraud", ["Fraude (EUR)", "fraud confirmed"])
     " (did you mean 'fraud confirmed'?)"
     """
+    close = closest(name, known)
+    return "" if close is None else f" (did you mean {close!r}?)"
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is most similar to a name, None if none is."""
     known, meant = list(known), name.casefold()
     close = [word for word in known if _letters(word) == _letters(name)]
     close = close or [word for word in known if _begins(word.casefold(), meant)]
     close = close or get_close_matches(name, known, n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    return close[0] if close else None
 
 
 def _letters(word: str) -> str:

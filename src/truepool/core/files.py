@@ -11,15 +11,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from types import FrameType
 from typing import Generic, TypeVar
 
 from platformdirs import user_cache_path
 
-from truepool.core.errors import SourceError
+from truepool.core.errors import SourceError, closest
 
 VARIABLE = "TRUEPOOL_CACHE"
+SAVED = (".pool", ".stream")
+"""Suffixes of what truepool saves."""
+MOST_FILES = 10_000
+"""Files of a folder that are looked at for one of a similar name."""
 
 T = TypeVar("T")
 
@@ -46,6 +51,28 @@ def check_path(path: str | Path, suffix: str | None = None) -> Path:
     if not os.access(folder, os.W_OK):
         raise SourceError(f"the folder {str(folder)!r} cannot be written into")
     return place
+
+
+def missing_file(path: str | Path) -> str:
+    """Say that there is no such file, and which one of its folder may be meant.
+
+    Names are compared without their suffix, which says little about them; one with
+    the same suffix comes first, and no table is meant to be a saved pool.
+    """
+    place = Path(path)
+    try:
+        found = [
+            Path(entry.name) for entry in islice(os.scandir(place.parent), MOST_FILES)
+        ]
+    except OSError:
+        found = []
+    stems: dict[str, str] = {}
+    for other in sorted(found, key=lambda other: (other.suffix != place.suffix, other)):
+        if other.suffix == place.suffix or other.suffix not in SAVED:
+            stems.setdefault(other.stem, other.name)
+    close = closest(place.stem, stems)
+    hint = f" (did you mean {str(place.with_name(stems[close]))!r}?)" if close else ""
+    return f"there is no file {str(path)!r}{hint}"
 
 
 @contextmanager

@@ -101,18 +101,23 @@ class Costs:
         return {n: value for n, value in found.items() if isinstance(value, kind)}
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        """Columns of the cases that must be known.
+    def named(self) -> dict[str, str]:
+        """Column of each cost that has one.
 
-        >>> Costs(fn="amount", tp="recovered").columns
-        ('amount', 'recovered')
+        >>> Costs(fn="amount", tp="recovered").named
+        {'fn': 'amount', 'tp': 'recovered'}
         """
-        return tuple(dict.fromkeys(self._amounts(str).values()))
+        return self._amounts(str)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of the cases that must be known."""
+        return tuple(dict.fromkeys(self.named.values()))
 
     @cached_property
     def constant(self) -> bool:
         """Whether every case has the same costs."""
-        return not (self._amounts(str) or self._amounts(np.ndarray))
+        return not (self.named or self._amounts(np.ndarray))
 
     @property
     def cases(self) -> int | None:
@@ -168,10 +173,10 @@ class Costs:
             columns = CaseColumns(columns, np.size(next(iter(columns.values()), ())))
         found = {
             name: columns.find(column, f"the cost {name}={column!r}")
-            for name, column in self._amounts(str).items()
+            for name, column in self.named.items()
         }
         numbers = {
-            name: per_case(name, self._amounts(str)[name], values, ids)
+            name: per_case(name, self.named[name], values, ids)
             for name, values in found.items()
         }
         contents = {
@@ -283,8 +288,13 @@ class Costs:
     def check_constant(self, what: str) -> None:
         """Refuse costs that differ between cases where that cannot be honoured."""
         if not self.constant:
+            kind = next(iter(self._amounts(np.ndarray) | self.named))
+            got = (
+                f"the column {self.named[kind]!r}" if kind in self.named else "an array"
+            )
             raise CostError(
-                f"{what} one cost for all cases; got {self!r:.80}. Give numbers."
+                f"{what} one cost for all cases; got {got} for {kind}. Give a number, "
+                f"as in {kind}=10."
             )
 
     def check_classes(self, classes: int) -> None:

@@ -504,6 +504,31 @@ class Panel:
         silent = count_missing(reports) if self.silent else 0
         return self._replace(given=squeeze(reports), silent=silent)
 
+    def select_agents(self, agents: Sequence[str]) -> Self | None:
+        """Return the panel of some agents; None if a case is left without a report.
+
+        >>> panel = Panel([[0.9, 0.5, 0.1], [0.1, 0.5, np.nan]], [1, 0], tuple("abc"))
+        >>> panel.select_agents(["a", "c"]).reports
+        array([[0.9, 0.1],
+               [0.1, nan]])
+        >>> panel.select_agents(["c"]) is None
+        True
+        """
+        places = [self.agents.index(name) for name in agents]
+        parts = [self.reports[:, places]]
+        if self.pending is not None:
+            parts.append(self.pending.reports[:, places])
+        missing = [np.isnan(p).reshape(*p.shape[:2], -1)[:, :, 0] for p in parts]
+        if any(gone.all(axis=1).any() for gone in missing):
+            return None
+        pending = self.pending and replace(self.pending, given=parts[-1])
+        return self._replace(
+            agents=tuple(agents),
+            given=parts[0],
+            silent=count_missing(parts[0]) if self.silent else 0,
+            pending=pending,
+        )
+
     def with_columns(self, columns: Mapping[str, ArrayLike]) -> Self:
         """Return the panel with more columns of the cases.
 

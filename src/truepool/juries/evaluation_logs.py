@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from truepool.core.errors import SettingError, SourceError, suggestion
+from truepool.core.files import missing_file
 from truepool.data.reports import percent_option
 
 Objects: TypeAlias = list[dict[str, Any]]
@@ -67,7 +68,7 @@ def check_scores(table: pa.Table, tool: str) -> None:
 def read_objects(path: Path) -> list[dict[str, Any]]:
     """Return the objects of a JSON file: the whole, or one per line."""
     if not path.is_file():
-        raise SourceError(f"there is no file {str(path)!r}")
+        raise SourceError(missing_file(path))
     text = path.read_text(encoding="utf-8-sig", errors="replace")
     try:
         whole = json.loads(text)

@@ -10,6 +10,7 @@ from truepool.audits.values import Calibration, plain_value
 from truepool.comparison import Estimate
 from truepool.core import display
 from truepool.core.arrays import Array, FloatArray, IntArray
+from truepool.core.errors import SourceError
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels
 from truepool.juries.score_scale import ScoreScale
@@ -254,14 +255,13 @@ class Jury:
         """Return the number of items, T."""
         return len(self.pooled)
 
-    def columns(self) -> dict[str, Any]:
-        """Return one row per item: id, pooled, decision, decided_by, label_weight.
+    def columns(self, id: str = "id") -> dict[str, Any]:
+        """Return one row per item: ids, pooled, decision, decided_by, label_weight.
 
-        ``label_weight`` is there with a plan: how many items the label will stand for,
-        empty where none is asked for.
+        The column of the ids is called ``id``. ``label_weight`` is there with a plan:
+        how many items the label will stand for, empty where none is asked for.
         """
         columns: dict[str, Any] = {
-            "id": self.ids,
             "pooled": np.round(self.pooled, DECIMALS),
             "decision": self.decisions,
             "decided_by": self.decided_by,
@@ -270,7 +270,11 @@ class Jury:
             weights = np.full(len(self), np.nan)
             weights[self.plan.cases] = self.plan.weights
             columns["label_weight"] = weights
-        return columns
+        if id in columns:
+            raise SourceError(
+                f"the result has a column {id!r} of its own; rename the id column"
+            )
+        return {id: self.ids, **columns}
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON; items are in `columns`."""

@@ -58,7 +58,7 @@ class VerdictTable:
 
     ``repeated`` are columns that are one judge which answered more than once,
     ``swapped`` those of one that saw pairs in both orders; ``label_weights`` (n,) are
-    None where no column has them.
+    None where no column has them. ``id`` is what the column of the items is called.
     """
 
     verdicts: Panel | ReportTable
@@ -66,6 +66,7 @@ class VerdictTable:
     repeated: Sequence[tuple[str, ...]]
     label_weights: FloatArray | None
     swapped: Sequence[tuple[str, str]] = ()
+    id: str = "id"
 
 
 def read_verdicts(
@@ -82,6 +83,7 @@ def read_verdicts(
     ``weight`` says how many items each label stands for; it is empty for labels drawn
     at random.
     """
+    id = "id" if tool is not None else _id_column(written)
     if tool is not None:
         source = read_log(Path(source), tool, written.positive)
         if written.scores is None and not written.percent:
@@ -114,7 +116,11 @@ def read_verdicts(
         weights = _numbers(name, verdicts.columns[name])
     summary = replace(summary, origin=origin)
     swapped = _both_orders(summary.agents)
-    return VerdictTable(verdicts, summary, repeated, weights, swapped)
+    return VerdictTable(verdicts, summary, repeated, weights, swapped, id)
+
+
+def _id_column(written: TableFormat) -> str:
+    return written.long[0] if written.long else written.id or "id"
 
 
 def _check_layout(frame: nw.DataFrame[Any]) -> None:
@@ -194,21 +200,31 @@ def _is_named(judge: str, patterns: Sequence[str]) -> bool:
 def _join_labels(
     frame: nw.DataFrame[Any], written: TableFormat, path: Path
 ) -> nw.DataFrame[Any]:
-    """Put the labels of a file beside the verdicts, by the ids of the items."""
-    key = written.long[0] if written.long else written.id or "id"
-    labelled = TableFormat(written.outcome, id=written.id, missing=written.missing)
-    given, _ = read_source(path, labelled)
-    own = written.id or "id"
-    for who, table, name in (
-        ("the table of verdicts", frame, key),
-        (f"{path}", given, own),
-        (f"{path}", given, written.outcome),
+    """Put the labels of a file beside the verdicts, by the ids of the items.
+
+    Its column of ids has the name that the table of verdicts gives it, or ``id``.
+    """
+    key = _id_column(written)
+    id, missing = written.id or key, written.missing
+    given, _ = read_source(path, TableFormat(written.outcome, id=id, missing=missing))
+    names = list(dict.fromkeys([id, key, "id"]))
+    own = next((name for name in names if name in given.columns), names[0])
+    called = " or ".join(map(repr, names))
+    for who, table, name, cure in (
+        ("the table of verdicts", frame, key, "Name the column that has them (--id)."),
+        (f"{path}", given, own, f"Call the column that has them {called}."),
+        (
+            f"{path}",
+            given,
+            written.outcome,
+            "Add it, with the label of each item, or name another one (--outcome).",
+        ),
     ):
         if name not in table.columns:
             raise SourceError(
                 f"labels are matched by the ids of items; {who} has no column {name!r}"
                 f"{suggestion(name, table.columns)}; columns: "
-                f"{', '.join(table.columns)}"
+                f"{', '.join(table.columns)}. {cure}"
             )
     items = [str(value) for value in frame[key].to_list()]
     columns = [written.outcome, *([written.weight] if written.weight else [])]

@@ -8,10 +8,16 @@ from typing import Any
 import numpy as np
 
 from truepool.core.arrays import FloatArray, from_classes, to_classes
-from truepool.core.errors import AgentError, OutcomeError, ReportError, SettingError
+from truepool.core.errors import (
+    AgentError,
+    OutcomeError,
+    ReportError,
+    SettingError,
+    suggestion,
+)
 from truepool.core.formatting import pluralize
 from truepool.data.costs import Costs
-from truepool.data.labels import check_labels, format_choice
+from truepool.data.labels import format_choice
 from truepool.data.reports import SUM_TOLERANCE
 from truepool.learners.interface import Learner
 from truepool.measures.decisions import choose
@@ -22,6 +28,9 @@ from truepool.online.experts import NAME
 from truepool.online.loop import settle
 from truepool.online.recalibration import Recalibration
 from truepool.online.replays import as_experts, as_learner
+
+LABEL = int | float | str | np.generic
+"""What a label may be."""
 
 
 class Stream:
@@ -43,9 +52,8 @@ class Stream:
     classes : int
         Number of classes.
     positive, negative : label, optional
-        Labels of the outcomes, for two classes other than 1 and 0. Reports are
-        probabilities of the positive one. Without ``negative``, the first other label
-        is the negative one; a third label is refused.
+        Labels of the outcomes, both of them, for two classes other than 1 and 0.
+        Reports are probabilities of the positive one. Any other label is refused.
     recalibrate : bool
         Recalibrate the pooled log-odds by the cases with a known outcome.
     memory : int, optional
@@ -73,7 +81,8 @@ class Stream:
     Outcomes may have labels, and decisions depend on the costs:
 
     >>> costs = Costs(fn=10, fp=1)
-    >>> stream = Stream("gradient", ("rf", "gbm"), positive="fraud", costs=costs)
+    >>> labels = {"positive": "fraud", "negative": "genuine"}
+    >>> stream = Stream("gradient", ("rf", "gbm"), **labels, costs=costs)
     >>> stream.learn_one({"rf": 0.2, "gbm": 0.4}, "fraud")
     >>> stream.decide_one({"rf": 0.1, "gbm": 0.2})
     'fraud'
@@ -126,13 +135,10 @@ class Stream:
         return dict(enumerate(to_classes(self._pooled(x, case)).tolist()))
 
     def decide_one(self, x: Mapping[str, Any], case: Any = None) -> Any:
-        """Decide one case at the lowest expected cost: a label, or a class number.
-
-        The negative decision is None while the negative label is not known.
-        """
+        """Decide one case at the lowest expected cost: a label, or a class number."""
         loss = self.learner.loss
         number = int(choose(self._pooled(x, case), loss.costs, loss.threshold))
-        return {k: label for label, k in self.numbers.items()}.get(number)
+        return next(label for label, k in self.numbers.items() if k == number)
 
     def learn_one(self, x: Mapping[str, Any], y: Any) -> None:
         """Learn from a case whose outcome is known."""
@@ -311,24 +317,20 @@ class Stream:
         return reports
 
     def _outcome(self, y: Any) -> int:
-        label = isinstance(y, int | float | str | np.generic)
+        label = isinstance(y, LABEL)
         number = self.numbers.get(y) if label else None
         if number is not None:
             return number
-        if len(self.numbers) == 1:
-            (positive,) = self.numbers
-            if not label or isinstance(y, str) != isinstance(positive, str):
-                raise OutcomeError(
-                    f"an outcome must be {positive!r} or another label of the same "
-                    f"type; got {y!r}"
-                )
-            self.numbers[check_labels([y])[0].item()] = 0
-            return 0
         cure = ""
-        if self.numbers == {0: 0, 1: 1}:
-            cure = ". Name the label that is positive: Stream(..., positive=LABEL)"
+        if len(self.numbers) == 2:
+            cure = (
+                ". A stream keeps its two labels; for others make a new one: "
+                "Stream(..., positive=LABEL, negative=LABEL)"
+            )
+        near = suggestion(y, map(str, self.numbers)) if isinstance(y, str) else ""
         raise OutcomeError(
-            f"an outcome must be {format_choice(self.numbers)}; got {y!r:.60}{cure}"
+            f"an outcome must be {format_choice(self.numbers)}; got {y!r:.60}{near}"
+            f"{cure}"
         )
 
 
@@ -347,12 +349,23 @@ def _numbers(classes: int, positive: Any, negative: Any) -> dict[Any, int]:
     """Class number of each label that is known at the start."""
     if positive is None and negative is None:
         return {k: k for k in range(classes)}
-    if classes != 2 or positive is None or positive == negative:
+    both = positive is not None and negative is not None
+    if classes == 2 and not both:  # the first other outcome may be a typo
+        known = "negative" if positive is None else "positive"
+        other = "positive" if positive is None else "negative"
+        given = negative if positive is None else positive
+        raise SettingError(
+            f"a stream must know both labels of its outcomes; got {known}={given!r} "
+            f"alone. Add {other}=LABEL."
+        )
+    text = isinstance(positive, str), isinstance(negative, str)
+    plain = isinstance(positive, LABEL) and isinstance(negative, LABEL)
+    if classes != 2 or not plain or text[0] != text[1] or positive == negative:
         raise SettingError(
             "positive and negative must be the two labels of two classes; got "
             f"positive={positive!r} and negative={negative!r} for {classes} classes"
         )
-    return {positive: 1} if negative is None else {negative: 0, positive: 1}
+    return {negative: 0, positive: 1}
 
 
 def coordinates(

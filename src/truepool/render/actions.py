@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from truepool.audits.priorities import is_removable_feed, removable
 from truepool.audits.severity import FIRST, LABELS, UNRELATED
 from truepool.audits.values import Fix
 from truepool.core.formatting import join_names, money
@@ -109,8 +110,11 @@ def worded(action: str, agents: Sequence[str]) -> str:
     return action.format(who=join_names(agents), **number)
 
 
-def join(fixes: Sequence[Fix], currency: str | None = None) -> str:
-    """List what to do, the same action once; with a currency, what it saves."""
+def join(fixes: Sequence[Fix], currency: str | None = None, measured: str = "") -> str:
+    """List what to do, the same action once; with a currency, what it saves.
+
+    ``measured`` says how savings are measured, if not as everything else is.
+    """
     together: dict[tuple[str, str], list[Fix]] = {}
     for fix in fixes:
         # Who costs more when left out is named apart, beside what that would cost,
@@ -119,19 +123,8 @@ def join(fixes: Sequence[Fix], currency: str | None = None) -> str:
         apart = fix.who[0] if alone and fix.who else ""
         together.setdefault((_action(fix), apart), []).append(fix)
     return "; ".join(
-        _joined(action, same, currency) for (action, _), same in together.items()
-    )
-
-
-def removed(fixes: Sequence[Fix]) -> list[str]:
-    """Agents that are to be taken out: broken feeds first, then who knows nothing."""
-    return list(
-        dict.fromkeys(
-            fix.who[0]
-            for action in (FEED, NO_RELATION)
-            for fix in fixes
-            if _action(fix) == action
-        )
+        _joined(action, same, currency, measured)
+        for (action, _), same in together.items()
     )
 
 
@@ -141,16 +134,16 @@ def removal(fixes: Sequence[Fix], agents: Sequence[str], pool: str) -> str:
     >>> removal([Fix("constant-feed", ("b",), "error", None)], ["a", "b", "c"], "mean")
     ' To take b out right away, pass `--ignore b`.'
     """
-    out = removed(fixes)
+    out = removable(fixes)
     options = removal_options(out, agents)
     if not options:
         return ""
-    feeds = [fix for fix in fixes if _action(fix) == FEED]
+    feeds = [fix for fix in fixes if is_removable_feed(fix)]
     whose = ""
     if any(fix.saving is not None and fix.saving.low > 0 for fix in feeds):
         its = (SEVERAL if len(out) > 1 else ONE)["its"]
-        if len(out) > len(removed(feeds)):
-            its = f"{join_names(removed(feeds))}'s"
+        if len(out) > len(removable(feeds)):
+            its = f"{join_names(removable(feeds))}'s"
         whose = (
             f"; the saving shown is that of {pool} without {its} reports since the "
             "fault began"
@@ -158,7 +151,9 @@ def removal(fixes: Sequence[Fix], agents: Sequence[str], pool: str) -> str:
     return f" To take {join_names(out)} out right away, pass `{options}`{whose}."
 
 
-def _joined(action: str, fixes: Sequence[Fix], currency: str | None) -> str:
+def _joined(
+    action: str, fixes: Sequence[Fix], currency: str | None, measured: str
+) -> str:
     """Return one action on all the agents of these fixes, and what it saves."""
     first = {fix.who[:1]: fix for fix in reversed(fixes)}  # of an agent, the first
     fixes = [fix for fix in fixes if first[fix.who[:1]] is fix]
@@ -166,22 +161,28 @@ def _joined(action: str, fixes: Sequence[Fix], currency: str | None) -> str:
     if currency is None:
         return text
     if len(fixes) == 1:
-        return text + _saved(fixes[0], currency)
+        return text + _saved(fixes[0], currency, measured)
     sure = [
         f"{fix.who[0]} {money(fix.saving.value, currency)}"
         for fix in fixes
         if fix.saving is not None and fix.saving.low > 0
     ]
-    return f"{text} (saves per case: {', '.join(sure)})" if sure else text
+    if not sure:
+        return text
+    unsure = [
+        f"{fix.who[0]}: not significant"
+        for fix in fixes
+        if fix.saving is None or fix.saving.low <= 0
+    ]
+    shown = "; ".join([", ".join(sure), *unsure])
+    return f"{text} (saves per case{measured}: {shown})"
 
 
 def _action(fix: Fix) -> str:
     """Return the action on a fix, in which the agents are still to be named."""
     if fix.code not in ACTIONS:
         return _escape(f"look into {join_names(fix.who) or 'the pool'} (`{fix.code}`)")
-    # Who was reversed midway was sound before: its reports must not all be reversed.
-    turned = fix.code == "reversed" and fix.since is not None
-    action = FEED if turned else ACTIONS[fix.code]
+    action = FEED if is_removable_feed(fix) else ACTIONS[fix.code]
     if fix.saving is not None and (
         fix.saving.high < 0 or (fix.saving.value < 0 and fix.code in COSTS_MORE)
     ):
@@ -201,11 +202,11 @@ def _costs_more(fix: Fix) -> bool:
     return saving is not None and saving.high < 0 and fix.code in FIRST
 
 
-def _saved(fix: Fix, currency: str) -> str:
+def _saved(fix: Fix, currency: str, measured: str) -> str:
     saving = fix.saving
     if saving is not None and saving.low > 0:
-        return f" (saves {money(saving.value, currency)} per case)"
+        return f" (saves {money(saving.value, currency)} per case{measured})"
     if saving is not None and _costs_more(fix):
         more = money(-saving.value, currency)
-        return f" (leaving it out as it is would cost {more} more per case)"
+        return f" (leaving it out as it is would cost {more} more per case{measured})"
     return ""

@@ -19,7 +19,6 @@ from truepool.render.actions import (
     RECALIBRATION,
     join,
     removal,
-    removed,
     worded,
 )
 from truepool.render.costs import unit as costs_unit
@@ -88,7 +87,7 @@ def _first(audit: Audit) -> str:
     if not steps:
         return ""
     out = removal(steps, audit.agents, audit.pool)
-    todo = join(steps, audit.currency)
+    todo = join(steps, audit.currency, _unlimited(audit))
     return f"Before anything else, {todo}.{out}{_why_first(audit)}"
 
 
@@ -143,6 +142,8 @@ def _pool(audit: Audit) -> str:
         )
     if plan.saving is None:
         return f"{_keep(audit, plan.cost)}{_constant(audit)}{_auto(audit)}"
+    if plan.without_saving is not None:
+        return _pool_of_part(audit, plan.without_saving)
     sick = any(fix.who for fix in first_fixes(plan))
     opening = "Until then, use" if sick else "Use"
     again = " Fit it again after the fix, and compare the pools again." if sick else ""
@@ -152,23 +153,39 @@ def _pool(audit: Audit) -> str:
     as_is = ", with all agents as they are" * sick
     saved = _cost(audit, plan.saving.value)
     return (
-        f"{opening} {pool_name(plan)}{instead}{_without(audit)}: it costs "
+        f"{opening} {pool_name(plan)}{instead}: it costs "
         f"{_cost(audit, plan.cost)} per case, {plan.in_use} "
         f"{_cost(audit, plan.cost_in_use)} "
         f"({_validation(audit)}{as_is}). That saves {saved} per "
         f"case, {_per_thousand(audit, plan.saving, plan.p_value)}; {plan.why}."
-        f"{_lowest(audit)}{alone}{_constant(audit)}{_auto(audit)}{again}"
+        f"{_without(audit)}{_lowest(audit)}{alone}{_constant(audit)}{_auto(audit)}"
+        f"{again}"
+    )
+
+
+def _pool_of_part(audit: Audit, saving: Estimate) -> str:
+    """Recommend a pool without the agents that are to be taken out until fixed."""
+    plan = audit.recommendation
+    options = removal_options(plan.without, audit.agents)
+    cost, in_use = plan.without_cost or 0.0, plan.cost_in_use or 0.0
+    return (
+        f"Until then, use {pool_name(plan)}, fitted without "
+        f"{join_names(plan.without)} (`{options}`): it costs {_cost(audit, cost)} per "
+        f"case, {plan.in_use} of all agents {_cost(audit, in_use)} "
+        f"({_validation(audit)}). That saves {_cost(audit, saving.value)} per case, "
+        f"{_per_thousand(audit, saving)}; {plan.why}. Of all agents as they are, "
+        f"{plan.pool} costs {_cost(audit, plan.cost or 0.0)}.{_constant(audit)}"
+        f"{_auto(audit)} Fit it again after the fix, and compare the pools again."
     )
 
 
 def _without(audit: Audit) -> str:
-    """Say which agents a pool is fitted without until they are fixed."""
-    plan = audit.recommendation
-    out = removed(first_fixes(plan))
+    """Say which agents a pool should be fitted without, where that was not measured."""
+    out = audit.recommendation.without
     options = removal_options(out, audit.agents)
-    if not options or plan.pool == "best-agent":
+    if not options:
         return ""
-    return f", fitted without {join_names(out)} (`{options}`)"
+    return f" Better fit it without {join_names(out)} (`{options}`)."
 
 
 def _lowest(audit: Audit) -> str:
@@ -303,7 +320,9 @@ def _also(audit: Audit) -> str:
     steps = minor_fixes(plan)
     if later_fixes(plan):
         steps = [fix for fix in steps if fix.code not in CALIBRATION]
-    return f"Also {join(steps, audit.currency)}." if steps else ""
+    if not steps:
+        return ""
+    return f"Also {join(steps, audit.currency, _unlimited(audit))}."
 
 
 def _name(pool: str, plan: Recommendation) -> str:

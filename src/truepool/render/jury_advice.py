@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from truepool.comparison import Estimate
 from truepool.core.formatting import percent, pluralize
 from truepool.juries import Jury
 from truepool.measures.automation import Certificate
-from truepool.render.numbers import amount
+from truepool.render.numbers import amount, format_estimate
 
 MAX_NAMED = 5
 """Judges that are named in a sentence; more are counted."""
@@ -27,6 +28,8 @@ def headline(jury: Jury) -> str:
             f"Too few labels to assess this jury: {jury.labelled} of the "
             f"{jury.needed_labels} that the first statements need."
         )
+    if len(unrelated(jury)) == len(jury.judges):
+        return "Do not rely on this jury: no judge shows a relation to the labels."
     found = jury.certificate
     if found is None:
         automatic = int((jury.decided_by == "automatic").sum())
@@ -49,9 +52,18 @@ def bound(found: Certificate) -> str:
     )
 
 
+def limit(found: Certificate) -> str:
+    """Return what would have to hold of items that are decided without a person."""
+    return (
+        f"the limit is {amount(100 * found.max_error)} % errors, to be kept with "
+        f"{amount(100 * found.confidence)} % confidence"
+    )
+
+
 def steps(jury: Jury) -> list[str]:
     """Say what to do, the most urgent first."""
     found = [
+        *_doubt(jury),
         *_label(jury),
         *_review(jury),
         *_choose_judges(jury),
@@ -59,6 +71,51 @@ def steps(jury: Jury) -> list[str]:
         *_swap(jury),
     ]
     return found or ["Nothing: every item has a label, and no judge has to go."]
+
+
+def unrelated(jury: Jury) -> dict[str, tuple[float, Estimate]]:
+    """Accuracy and slope of judges without a relation to the labels, or a reversed one.
+
+    The interval of the slope is not above 0, and always answering the commoner label is
+    right more often. Labels that are no random sample say nothing about it.
+    """
+    found: dict[str, tuple[float, Estimate]] = {}
+    if jury.selective:
+        return found
+    for judge in jury.judges:
+        slope = None if judge.calibration is None else judge.calibration.slope
+        if slope is None or judge.accuracy is None:
+            continue
+        if slope.low <= 0 and judge.accuracy < _commoner(jury):
+            found[judge.name] = judge.accuracy, slope
+    return found
+
+
+def _commoner(jury: Jury) -> float:
+    """Share of the labelled items that have the commoner label."""
+    return max(jury.label_cases) / max(jury.labelled, 1)
+
+
+def _doubt(jury: Jury) -> Iterator[str]:
+    none: list[str] = []
+    reverse: list[str] = []
+    for name, (accuracy, slope) in unrelated(jury).items():
+        numbers = f"accuracy {percent(accuracy)}, slope {format_estimate(slope)}"
+        (reverse if slope.high < 0 else none).append(f"{name} ({numbers})")
+    chance = (
+        "Always answering the commoner label is right in "
+        f"{percent(_commoner(jury))} of the labelled items."
+    )
+    if none:
+        yield (
+            f"Do not rely on {_named(none)}: the verdicts show no relation to the "
+            f"labels. {chance}"
+        )
+    if reverse:
+        yield (
+            f"Do not rely on {_named(reverse)}: the relation to the labels is "
+            f"reversed. Check which label is positive. {chance}"
+        )
 
 
 def _label(jury: Jury) -> Iterator[str]:
@@ -101,8 +158,13 @@ def _review(jury: Jury) -> Iterator[str]:
 def _choose_judges(jury: Jury) -> Iterator[str]:
     copies = {name for group in near_copies(jury) for name in group}
     others = [judge for judge in jury.judges if judge.name not in copies]
+    useless = unrelated(jury)
     drop = [judge.name for judge in others if judge.advice == "drop"]
-    keep = [judge.name for judge in others if judge.advice == "keep"]
+    keep = [
+        judge.name
+        for judge in others
+        if judge.advice == "keep" and judge.name not in useless
+    ]
     if drop:
         better = f"without {_it(drop)} the mean verdict is significantly better"
         yield f"Drop {_named(drop)}: {better}."
@@ -121,7 +183,8 @@ def near_copies(jury: Jury) -> list[list[str]]:
     """Return groups of judges of whom one is enough, by their shared errors.
 
     Those to be dropped are left out, unless all are: the credit of a copy is what it
-    adds beside the others, and one of them alone may well help.
+    adds beside the others, and one of them alone may well help. One without a relation
+    to the labels is no judge to keep.
     """
     groups: list[list[str]] = []
     for copy in jury.copies:
@@ -132,6 +195,8 @@ def near_copies(jury: Jury) -> list[list[str]]:
                 groups.append(group := [copy.model])
             group.append(copy.judge)
     drop = {judge.name for judge in jury.judges if judge.advice == "drop"}
+    useless = unrelated(jury)
+    groups = [[name for name in group if name not in useless] for group in groups]
     left = [[name for name in group if name not in drop] or group for group in groups]
     return [group for group in left if len(group) > 1]
 

@@ -13,7 +13,7 @@ from truepool.measures.groups import FEWEST_CASES
 from truepool.measures.inference import Rate
 from truepool.render import labels
 from truepool.render.costs import unit
-from truepool.render.jury_advice import WHAT_CHOSEN_LABELS_DO, bound
+from truepool.render.jury_advice import WHAT_CHOSEN_LABELS_DO, bound, limit
 from truepool.render.numbers import (
     amount,
     equation,
@@ -128,7 +128,7 @@ def automation(jury: Jury) -> Iterator[str]:
             "by the judges' mean log-odds."
         )
     else:
-        yield f"No item may be decided without a person yet: {bound(found)}."
+        yield f"No item may be decided without a person yet: {limit(found)}."
     if found.outlook != "complete":
         yield _outlook(found)
 

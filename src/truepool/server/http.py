@@ -44,6 +44,8 @@ HEADERS = {
     "unavailable": {"Retry-After": "1"},
 }
 """What an error asks of the caller."""
+UNIONS = {"probability": ("float", "list[float]"), "outcome": ("str", "int")}
+"""Fields of two types: pydantic names the one that it tried after the field."""
 LARGEST_BODY = 64 * 2**20
 """Bytes of a request, at most."""
 
@@ -318,16 +320,26 @@ def _error(code: str, sentence: Any, status: int | None = None) -> JSONResponse:
 
 def _describe(faults: Sequence[Any]) -> str:
     """Say what is wrong with a body; an unknown field may be a misspelt one."""
-    places = [[str(part) for part in f["loc"] if part != "body"] for f in faults]
+    places = [_place(fault["loc"]) for fault in faults]
     by_kind = [(f["type"], p) for f, p in zip(faults, places, strict=True)]
     unknown = [place[-1] for kind, place in by_kind if kind == "extra_forbidden"]
     if unknown:
         required = [place[-1] for kind, place in by_kind if kind == "missing"]
         rest = f"; required: {', '.join(required)}" if required else ""
         return f"no field is called {unknown[0]!r:.60}{rest}"
-    reason, place = faults[0]["msg"], ".".join(places[0])
+    # Of a field that may be of two types, the fault within one of them says most.
+    same = [n for n, place in enumerate(places) if place[:1] == places[0][:1]]
+    deepest = max(same, key=lambda n: len(places[n]))
+    reason, place = faults[deepest]["msg"], ".".join(places[deepest])
     where = f"{place}: " if place else ""
     return f"{where}{reason[:1].lower()}{reason[1:]}"
+
+
+def _place(where: Sequence[Any]) -> list[str]:
+    """Name the field of a fault, without the type that was tried."""
+    parts = [str(part) for part in where if part != "body"]
+    tried = parts[1:2] and parts[1] in UNIONS.get(parts[0], ())
+    return [parts[0], *parts[2:]] if tried else parts
 
 
 def _json(body: bytes) -> Any:

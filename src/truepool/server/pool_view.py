@@ -11,6 +11,7 @@ from truepool.audits.values import Reliability
 from truepool.comparison import Estimate, estimate_cost, estimate_difference
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.data.costs import Costs
+from truepool.data.weights import SUM_TOLERANCE
 from truepool.measures.inference import (
     Resamples,
     unseen_differences,
@@ -56,7 +57,7 @@ def make_view(
     enough = len(history.cases) >= FEWEST
     yardsticks = Yardsticks.from_history(history) if enough else None
     saved = savings(history)
-    weights = _weights(history.agents, decided)
+    weights = _weights(history, decided, described["weights"] or {})
     credit = np.where(np.isnan(saved), np.nan, np.nancumsum(saved, axis=0))
     # The same order in both, so that an agent has one colour.
     order = _order(credit if np.isnan(weights).all() else weights)
@@ -208,11 +209,33 @@ def _known(history: History, by_case: FloatArray) -> tuple[FloatArray, Costs, In
     return by_case[cases], history.costs.take(cases), history.outcomes[cases]
 
 
-def _weights(agents: Sequence[str], decided: Sequence[Decided]) -> FloatArray:
-    """Weight of each agent in each decision (T, N); NaN where it has none."""
+def _weights(
+    history: History, decided: Sequence[Decided], now: Mapping[str, float]
+) -> FloatArray:
+    """Weight of each agent in the rule at each decision (T, N); NaN where it has none.
+
+    The ledger holds the shares of those who reported. The others keep their weight,
+    which they have at their next report, or now; the rest is what was shared.
+    """
+    agents = history.agents
     used = [one.content["weights"] or {} for one in decided]
-    table = [[weights.get(agent, np.nan) for agent in agents] for weights in used]
-    return np.array(table, dtype=np.float64).reshape(len(decided), len(agents))
+    table = np.array(
+        [[weights.get(agent, np.nan) for agent in agents] for weights in used],
+        dtype=np.float64,
+    ).reshape(len(used), len(agents))
+    given = ~np.isnan(table)
+    # One who joined later had no weight before; that is seen by the first report.
+    joined = np.array([agent not in history.pool.agents for agent in agents])
+    absent = ~given & ~(joined & ~np.logical_or.accumulate(given, axis=0))
+    kept = np.array([now.get(agent, 0.0) for agent in agents])
+    for t in reversed(range(len(table))):
+        if not given[t].any():
+            continue  # a rule without weights decided
+        if abs(sum(used[t].values()) - 1) <= SUM_TOLERANCE:  # else a saved pool
+            table[t] *= 1 - kept[absent[t]].sum()
+        table[t, absent[t]] = kept[absent[t]]
+        kept = np.where(given[t], table[t], kept)
+    return table
 
 
 def _order(table: FloatArray) -> IntArray:

@@ -217,4 +217,4 @@ def _lock(file: int) -> None:
 
 
 def _in_use(place: str) -> InUseError:
-    return InUseError(f"{place!r} is in use by another coordinator; stop it first")
+    return InUseError(f"{place!r} is in use by a coordinator; stop it first")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from truepool.online.alarms.distribution import shifts
+from truepool.online.alarms.distribution import Shift, shifts
 from truepool.online.alarms.repeats import RepeatDetector, repeat
 from truepool.online.alarms.runs import (
     RunDetector,
@@ -147,6 +147,12 @@ def test_who_turns_round_half_way_is_found():
     link, _ = shifts(values)[0]
     assert link.p_value < 1e-6
     assert link.after < 0 < link.before
+    assert link.opposite
+
+
+def test_noise_is_not_the_opposite():
+    assert not Shift("link", 5, 0.8, -0.19, 0.0).opposite
+    assert Shift("link", 5, 0.8, -0.21, 0.0).opposite
 
 
 def test_with_two_agents_a_lost_link_is_attributed_to_neither():

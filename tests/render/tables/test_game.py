@@ -34,6 +34,21 @@ def test_ends_are_laid_out_with_prices_and_intervals():
     assert "did not converge" not in notes
 
 
+@pytest.mark.parametrize("width", [80, 140])
+def test_only_columns_that_are_shown_are_explained(width):
+    page = shown(tables.grid([GAME.solve("vcg")], GAME, GAME.draw()), width)
+    head, _, notes = page.partition("\nvcg")
+    for column, label in {
+        "shift": "Shift: ",
+        "missed": "Missed, truthful: ",
+        "false alarms": "False alarms: ",
+        "cost": "Cost: ",
+        "converged": "Converged: ",
+    }.items():
+        assert (f" {column} " in head) == (label in notes)
+    assert ("Converged: " in notes) == (width == 140)
+
+
 def test_the_costs_own_threshold_needs_no_remark():
     game = Game(costs=COSTS, cases=200)
     assert "threshold for these costs" not in shown(

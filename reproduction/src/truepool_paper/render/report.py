@@ -52,13 +52,30 @@ def grid(data: PlainData) -> Grid:
     )
     what = "table or figure" if len(rows) == 1 else "tables and figures"
     title = f"{len(rows)} {what} of the paper, {data['size']} size"
-    return Grid(title, HEADERS, rows, (conclusion_counts(data), summary(data)), 5)
+    notes = (conclusion_counts(data), summary(data))
+    return Grid(title, HEADERS, rows, notes, essential=5, legend=COLUMNS)
 
 
 HEADERS = (
     "label", "conclusions", "ratio", "within 20 %", "within error", "reading",
     "what it shows",
 )  # fmt: skip
+
+
+COLUMNS = (
+    ("conclusions", "Conclusions: those of the paper about the table, by verdict."),
+    ("ratio", "Ratio: the median factor between ours and the printed number."),
+    (
+        "within error",
+        "Within error: cells that differ by no more than sampling error allows.",
+    ),
+    (
+        "reading",
+        "Reading: where the settings come from; stated in the paper, inferred from "
+        "printed cells, or ours where the paper leaves a choice.",
+    ),
+)
+"""What the columns of the table in the terminal mean."""
 
 
 def verdicts(table: PlainData) -> str:

@@ -10,6 +10,7 @@ from jinja2 import StrictUndefined, TemplateError, meta
 from jinja2.sandbox import SandboxedEnvironment
 
 from truepool.core.errors import SettingError, SourceError, UnknownNameError
+from truepool.core.files import missing_file
 
 FOLDER = Path(__file__).parent / "templates"
 SUFFIX = ".txt"
@@ -69,6 +70,8 @@ class Template:
             path = Path(source)
         try:
             text = path.read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            raise SourceError(missing_file(path)) from None
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
             raise SourceError(f"{str(path)!r} cannot be read: {reason}") from None

@@ -40,6 +40,16 @@ from truepool.measures.scores import ece, smooth_ece
 POOL_SLOPE = 1.05
 """A slope above this is worth recalibrating a pool for."""
 
+POOL_BACKFIRES = (
+    "Recalibrating the pool would make decisions cost more on these cases: leave it "
+    "as it is for these costs. If its probabilities are used for more than decisions, "
+    "`truepool fit --pool platt` corrects them."
+)
+POOL_INDIFFERENT = (
+    "Recalibrating the pool makes no significant difference to the cost on these "
+    "cases. If its probabilities are used for more than decisions, `truepool fit "
+    "--pool platt` corrects them."
+)
 ALL_AT_ONCE = "`truepool fit --pool stacked-lr` learns to correct all agents at once."
 BACKFIRES = (
     "Leave it as it is unless you change the pool too: recalibrated alone, it would "
@@ -264,6 +274,8 @@ def _under_confident(
         unit=unit,
         price=partial(_pool_saving, evidence),
         figure="reliability",
+        backfires=POOL_BACKFIRES,
+        indifferent=POOL_INDIFFERENT,
     )
 
 
@@ -275,7 +287,9 @@ def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
         "far to move the mean."
     )
     number, unit = measure(found)
+    backfires, indifferent = POOL_BACKFIRES, POOL_INDIFFERENT
     if is_reversed(found):
+        backfires = indifferent = ""
         code, words, advice = "reversed", "is reversed", REVERSED_POOL
         where = "the higher its probability, the less likely the event"
         number, unit = found.slope, "calibration slope"
@@ -293,6 +307,8 @@ def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
         explained_by=AGENT_FAULTS,
         share=partial(_share_of_agents, evidence),
         joint=True,
+        backfires=backfires,
+        indifferent=indifferent,
     )
 
 

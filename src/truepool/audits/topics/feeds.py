@@ -274,15 +274,19 @@ def _check_repeated(
 def _check_unlinked(
     evidence: Evidence, line: Timeline, found: Shift, i: int, agent: str
 ) -> Candidate:
-    how = "no longer move" if found.lost else "move less"
+    how = "no longer move with" if found.lost else "move less with"
+    like = "noise, old reports, or reports for the wrong cases look like"
+    if found.opposite:
+        how = "move against"
+        like = "the opposite looks like: ask which class it has meant by 1 since then"
     return Candidate(
         "changed-feed",
         (agent,),
         f"The feed of {agent} changed: from {line.describe(found.place)} on its "
-        f"reports {how} with those of the other agents (correlation "
+        f"reports {how} those of the other agents (correlation "
         f"{found.before:.2f} before, {found.after:.2f} since).",
         f"Take {agent} out of the pool until whoever runs the feed has explained it: "
-        "this is what noise, old reports, or reports for the wrong cases look like.",
+        f"this is what {like}.",
         p_value=found.p_value,
         most="error" if found.lost else "warning",
         number=Estimate(found.after - found.before, UNKNOWN, UNKNOWN),

@@ -4,11 +4,13 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from typing import Any
 
 import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import AgentError, ReportError, suggestion
+from truepool.core.formatting import is_number
 from truepool.data.row_names import case_name
 
 ID_CASES = 10
@@ -19,19 +21,33 @@ SUM_TOLERANCE = 0.01
 
 
 def choose_agents(
-    names: Sequence[str], patterns: Sequence[str], option: str = "--agents"
+    names: Sequence[str],
+    patterns: Sequence[str],
+    option: str = "--agents",
+    roles: Mapping[str, str] | None = None,
+    may_report: Callable[[str], bool] = lambda name: True,
 ) -> list[str]:
     """Return the names that a pattern matches, all of them where there is none.
+
+    ``roles`` says what the columns with another meaning are; an error lists those that
+    ``may_report``.
 
     >>> choose_agents(["rf:0", "rf:1", "nb"], ("rf",))
     ['rf:0', 'rf:1']
     """
     for pattern in patterns:
         if not any(is_chosen(name, (pattern,)) for name in names):
-            others = [name for name in names if not is_chosen(name, patterns)]
+            if pattern in (roles or {}):
+                raise AgentError(
+                    f"an agent must be a column of reports; {pattern!r} is "
+                    f"{(roles or {})[pattern]}. Leave it out of {option}, or give it "
+                    "no other meaning."
+                )
+            usable = [name for name in names if may_report(name)]
+            others = [name for name in usable if not is_chosen(name, patterns)]
             raise AgentError(
                 f"no agent matches {pattern!r}{suggestion(pattern, others)}; columns "
-                f"that could be agents: {', '.join(names) or 'none'} ({option})"
+                f"that could be agents: {', '.join(usable) or 'none'} ({option})"
             )
     return [name for name in names if not patterns or is_chosen(name, patterns)]
 
@@ -49,6 +65,16 @@ def is_chosen(name: str, patterns: Sequence[str]) -> bool:
         or fnmatchcase(agent, pattern)
         for pattern in patterns
     )
+
+
+def has_numbers(cells: Iterable[Any]) -> bool:
+    """Whether some cell is a number, as people write them.
+
+    >>> has_numbers(["n/d", "6,1 %"]), has_numbers(["04/01/2026", "MRN7"])
+    (True, False)
+    """
+    texts = (str(cell).rstrip("% ").replace(",", ".") for cell in cells)
+    return any(is_number(text) and text != "nan" for text in texts)
 
 
 def ignored_columns(names: Iterable[str], ignored: Collection[str]) -> list[str]:
@@ -74,12 +100,12 @@ def removal_options(out: Sequence[str], agents: Sequence[str]) -> str:
 
 
 def numbered_columns(
-    columns: Mapping[str, FloatArray], in_percent: Callable[[str], bool]
+    columns: Mapping[str, FloatArray], percent: Collection[str]
 ) -> tuple[str, ...]:
     """Columns in percent that look like ids; in any other unit they are refused."""
     found = []
     for name, values in columns.items():
-        if in_percent(name):
+        if name in percent:
             found += [name] if looks_like_id(np.round(values * 100, 9)) else []
         elif looks_like_id(values):
             word = shlex.quote(name)

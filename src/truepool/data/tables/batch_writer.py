@@ -11,7 +11,6 @@ import pyarrow as pa
 from pyarrow import csv, parquet
 
 from truepool.core.files import atomic_path
-from truepool.data.tables.batches import is_json_lines
 from truepool.data.tables.column_selection import Ids
 from truepool.data.tables.files import file_format, quote_formulas
 
@@ -33,8 +32,9 @@ def open_writer(
     be ``spreadsheet_safe``, no text in it is a formula.
     """
     if isinstance(target, Path):
-        json_lines = json_lines or is_json_lines(target)
-        kind = "json" if json_lines else file_format(target, "written")
+        kind = "JSON lines"
+        if not json_lines:
+            kind = file_format(target, "written", lines=True)
         with atomic_path(target) as unfinished:
             packed = "gzip" if target.suffix == ".gz" else None
             with (
@@ -43,7 +43,7 @@ def open_writer(
             ):
                 yield writer.write
     else:
-        kind = "json" if json_lines else "csv"
+        kind = "JSON lines" if json_lines else "csv"
         with _Writer(target, kind, safe=spreadsheet_safe) as writer:
             yield writer.write
 
@@ -74,7 +74,7 @@ class _Writer:
                 self.arrow.close()
 
     def write(self, columns: Mapping[str, Ids]) -> None:
-        if self.kind == "json":
+        if self.kind == "JSON lines":
             lists = [
                 c if isinstance(c, list) else c.to_pylist() for c in columns.values()
             ]

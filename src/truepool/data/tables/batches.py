@@ -16,6 +16,7 @@ from pyarrow import csv
 
 from truepool.core.arrays import blocks
 from truepool.core.errors import AgentError, PanelError, ReportError, SourceError
+from truepool.core.files import missing_file
 from truepool.core.prefetch import prefetch
 from truepool.data.labels import Labels, format_names
 from truepool.data.panel import check_times
@@ -107,7 +108,7 @@ def _batches(source: Path | BinaryIO, wanted: ColumnSelection) -> Iterator[Batch
         yield from _parquet(source, wanted)
         return
     if not source.is_file():
-        raise SourceError(f"there is no file {str(source)!r}")
+        raise SourceError(missing_file(source))
     if is_json_lines(source) and not whole:
         with source.open("rb") as stream:
             yield from _json(stream, wanted)
@@ -131,7 +132,12 @@ def _csv(
     stream: BinaryIO, wanted: ColumnSelection, path: Path | None = None
 ) -> Iterator[Batch]:
     written = wanted.written
-    line = stream.readline()
+    line = next((line for line in stream if line.strip()), b"")
+    if not line:
+        raise SourceError(
+            "the table must have a line with the names of its columns; "
+            f"{'standard input' if path is None else path} is empty"
+        )
     names, separator = parse_header(line, written.sep)
     guessed = None if is_utf8(line) else LEGACY
     chosen = wanted.choose(names)
@@ -325,7 +331,8 @@ def _object(line: bytes, t: int) -> Mapping[str, Any]:
 
 
 def _number(value: Any, name: str, t: int, written: TableFormat) -> float:
-    if value is None:
+    gone = isinstance(value, str) and value.strip() in written.missing
+    if value is None or gone:
         return np.nan
     if isinstance(value, bool) or not isinstance(value, int | float):
         what = "a number in [0, 1]"

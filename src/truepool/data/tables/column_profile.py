@@ -1,7 +1,7 @@
 """One column of an unknown table: which values it has, and what it could be."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -228,6 +228,37 @@ def columns_by_class(columns: Mapping[str, ColumnProfile]) -> dict[str, list[str
             agents.setdefault(agent, []).append(name)
     classes = {tuple(n.rpartition(":")[2] for n in names) for names in agents.values()}
     return agents if len(classes) == 1 and len(*classes) > 1 else {}
+
+
+def agents_in_percent(
+    columns: Sequence[ColumnProfile], *, by_class: bool
+) -> bool | list[str]:
+    """Agents whose reports carry percent signs; True where nobody reports fractions."""
+    signed = [column.name for column in columns if column.percent]
+    fractions = [c for c in columns if not c.percent and c.lies_within(1.0)]
+    if not signed or not fractions:
+        return bool(signed)
+    agents = (name.rpartition(":")[0] if by_class else name for name in signed)
+    return list(dict.fromkeys(agents))
+
+
+def describe_units(columns: Sequence[ColumnProfile]) -> str:
+    """Say in which units columns of reports are."""
+    signed = {column.percent for column in columns}
+    kinds = {True: "percentages", False: "numbers between 0 and 1"}
+    return " and ".join(kind for percent, kind in kinds.items() if percent in signed)
+
+
+def format_mean(reports: Sequence[FloatArray], columns: Sequence[ColumnProfile]) -> str:
+    """Return the mean of reports (T,) of each column, in percent if any column is."""
+    values = np.array(reports)
+    if not np.isfinite(values).any():
+        return ""
+    fractions = np.array([c.lies_within(1.0) and not c.percent for c in columns])
+    if fractions.all() or all(column.is_score for column in columns):
+        return f"{np.nanmean(values):.3g}"
+    values[fractions] *= 100
+    return f"{np.nanmean(values):.3g} %"
 
 
 def _profile(name: str, column: pa.ChunkedArray) -> ColumnProfile:

@@ -16,6 +16,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from truepool.core.errors import SourceError
+from truepool.core.files import missing_file
 from truepool.core.formatting import join_names
 from truepool.data.tables import manifest
 from truepool.data.tables.files import PARQUET, is_dataset
@@ -242,7 +243,7 @@ def _part(path: Path, name: str, keys: tuple[tuple[str, Any], ...]) -> Part:
             schema, about = file.schema_arrow, file.metadata
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, FileNotFoundError):
-            raise SourceError(f"there is no file {str(path)!r}") from None
+            raise SourceError(missing_file(path)) from None
         reason = str(error).splitlines()[0]
         raise SourceError(f"{path} cannot be read as parquet: {reason}") from None
     return Part(

@@ -16,7 +16,7 @@ from pyarrow import compute, csv, json, parquet
 
 from truepool.core.arrays import Array
 from truepool.core.errors import MissingExtraError, SourceError
-from truepool.core.files import atomic_path
+from truepool.core.files import atomic_path, missing_file
 from truepool.data.tables.origin import LEGACY, Origin
 from truepool.data.tables.table_format import TableFormat
 
@@ -33,10 +33,15 @@ NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 """Separators that are looked for, in order of preference, and what they are called."""
 
 
-def file_format(path: Path, use: str) -> str:
-    """Return ``csv``, ``parquet``, ``excel`` or ``JSON lines``, by the file's name."""
+def file_format(path: Path, use: str, *, lines: bool = False) -> str:
+    """Return ``csv``, ``parquet``, ``excel`` or ``JSON lines``, by the file's name.
+
+    Where a table is written, JSON ``lines`` may be possible or not.
+    """
     name = path.name.lower()
-    known = WRITTEN if use == "written" else (*CSV, *PARQUET, *EXCEL, *JSON_LINES)
+    known: tuple[str, ...] = (*CSV, *PARQUET, *EXCEL, *JSON_LINES)
+    if use == "written":
+        known = (*WRITTEN, *JSON_LINES) if lines else WRITTEN
     if name.endswith(known):
         if name.endswith(PARQUET):
             return "parquet"
@@ -67,7 +72,7 @@ def read_file(path: Path, written: TableFormat) -> tuple[pa.Table, Origin]:
     if not path.is_file():
         if path.is_dir():
             raise SourceError(f"{str(path)!r} is a folder; name a file in it")
-        raise SourceError(f"there is no file {str(path)!r}")
+        raise SourceError(missing_file(path))
     kind = file_format(path, "read")
     if path.stat().st_size == 0:
         raise SourceError(f"the table must have at least one row; {path} is empty")

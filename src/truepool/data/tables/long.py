@@ -1,6 +1,7 @@
 """Long tables: one row per report."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -15,7 +16,7 @@ from truepool.data.sparse import DENSE_CELLS, SparseReports, prefers_sparse
 from truepool.data.tables.numbers import is_empty
 from truepool.data.tables.report_columns import parse_long_reports
 from truepool.data.tables.table_format import LAST_ROW, TIME_WEIGHTED, TableFormat
-from truepool.data.tables.times import parse_times
+from truepool.data.tables.times import parse_times, time_formats
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +38,8 @@ class LongReports:
 
     ``given`` are sparse where there are many cells, most of them empty. ``times`` (T,)
     are those of the decision, or of the last report on each case; ``intervals`` are
-    there if updates are time-weighted.
+    there if updates are time-weighted. Without a decision time, ``after`` counts the
+    reports at or after the dates of each column that could be one.
     """
 
     given: FloatArray | SparseReports
@@ -50,6 +52,8 @@ class LongReports:
     intervals: Intervals | None
     signed: tuple[str, ...]
     """Agents whose reports carry percent signs."""
+    after: Mapping[str, int]
+    """Reports made at or after the dates in other columns."""
 
 
 def pivot(
@@ -88,7 +92,9 @@ def pivot(
                 "a decision time needs the times of the reports; there is no time "
                 "column. Name it (--time)."
             )
-        limit = check_times(parse_times(frame[written.decision_time], written))
+        limit = parse_times(frame[written.decision_time], written)
+        limit = np.asarray(check_times(limit))
+        _check_same_kind(times, limit, str(time), written.decision_time)
         used &= times < limit
     dated = times if limit is None else limit
     late = int((~np.isnan(reports)).sum() - used.sum())
@@ -100,6 +106,9 @@ def pivot(
         )
     place = case * len(agents) + agent
     rows = np.flatnonzero(used)
+    after = {}
+    if times is not None and limit is None:
+        after = _reports_after(frame, written, time, times[rows], case[rows], rows)
     if times is not None:
         rows = rows[np.argsort(times[rows], kind="stable")]
         times = times[rows]
@@ -122,8 +131,74 @@ def pivot(
     sparse = prefers_sparse(values.cells, len(values.values))
     given = values if sparse else values.dense()[:, :, 0]
     return LongReports(
-        given, tuple(agents), ids, ends, case, replaced, late, intervals, signed
+        given, tuple(agents), ids, ends, case, replaced, late, intervals, signed, after
     )
+
+
+def _check_same_kind(times: Array, limit: Array, time: str, decision_time: str) -> None:
+    """Refuse dates that are compared with numbers."""
+    kinds = [
+        "dates" if each.dtype.kind == "M" else "numbers" for each in (times, limit)
+    ]
+    if kinds[0] != kinds[1]:
+        raise SourceError(
+            f"times and decision times must both be dates or both numbers; {time!r} "
+            f"holds {kinds[0]} and {decision_time!r} {kinds[1]}. Name other columns "
+            "(--time, --decision-time)."
+        )
+
+
+def _reports_after(
+    frame: nw.DataFrame[Any],
+    written: TableFormat,
+    time: str | None,
+    times: Array,
+    case: IntArray,
+    rows: IntArray,
+) -> dict[str, int]:
+    """Count the reports made at or after the dates in other columns.
+
+    Those columns have one date per case. One that all reports come after, such as the
+    day on which a question opened, is no decision time.
+    """
+    known = {time, *written.apart, *(written.long or ())}
+    found = {}
+    for name in frame.columns:
+        dates = None
+        if times.dtype.kind == "M" and name not in known:
+            dates = _dates_of_cases(frame[name], case, rows, written)
+        if dates is not None:
+            found[name] = int((times >= dates).sum())
+    return {name: count for name, count in found.items() if 0 < count < len(rows)}
+
+
+def _dates_of_cases(
+    column: nw.Series[Any], case: IntArray, rows: IntArray, written: TableFormat
+) -> Array | None:
+    """Dates (S,) of the cases of some rows; None if the column holds no such thing."""
+    if column.dtype not in (nw.String, nw.Datetime, nw.Date):
+        return None
+    text = column.dtype == nw.String
+    distinct, code = _order(column.fill_null("") if text else column)
+    if len(np.unique(case * len(distinct) + code[rows])) > len(np.unique(case)):
+        return None
+    empty = [value is None or not str(value).strip() for value in distinct]
+    values = [value for value, gone in zip(distinct, empty, strict=True) if not gone]
+    if not values:
+        return None
+    if text:
+        forms = time_formats(value.strip() for value in values)
+        own = tuple(f for f in forms if f and f in (written.time_format or ""))
+        if len(own or forms) != 1:
+            return None
+        written = replace(written, time_format=(own or forms)[0] or None)
+        series = nw.new_series(column.name, values, nw.String(), backend="pyarrow")
+        parsed = parse_times(series, written)
+    else:
+        parsed = np.array(values, dtype=object)
+    dates = np.full(len(distinct), np.datetime64("NaT", "us"))
+    dates[~np.array(empty)] = check_times(parsed)
+    return dates[code[rows]]
 
 
 def _check_intervals(updates: int, agents: int) -> None:

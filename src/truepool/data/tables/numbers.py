@@ -53,8 +53,9 @@ def parse_numbers(
     A column without commas may have decimal points beside others with decimal commas:
     propensities that truepool wrote, joined to a table from a spreadsheet.
     """
-    if is_numeric(column):
-        return as_floats(column)
+    numbers = typed_numbers(column)
+    if numbers is not None:
+        return numbers
     shares = _signed_shares(column, written)
     if shares is not None:
         return shares
@@ -101,8 +102,10 @@ def is_numeric(column: nw.Series[Any]) -> bool:
     return column.dtype.is_numeric() or column.dtype == nw.Boolean
 
 
-def as_floats(column: nw.Series[Any]) -> FloatArray:
-    """Numbers (T,) of a column of such a type, NaN where there is none."""
+def typed_numbers(column: nw.Series[Any]) -> FloatArray | None:
+    """Numbers (T,) of a column that has such a type, NaN where there is none."""
+    if not is_numeric(column):
+        return None
     return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
 
 

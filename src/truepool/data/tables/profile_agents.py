@@ -2,12 +2,16 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from truepool.core.formatting import join_names, pluralize
-from truepool.data.tables.column_profile import ColumnProfile, columns_by_class
+from truepool.data.tables.column_profile import (
+    ColumnProfile,
+    agents_in_percent,
+    columns_by_class,
+    describe_units,
+)
 from truepool.data.tables.doubtful_columns import (
     doubtful_columns,
     name_parts,
@@ -15,7 +19,7 @@ from truepool.data.tables.doubtful_columns import (
 )
 from truepool.data.tables.profile_findings import Findings
 from truepool.data.tables.profile_outcome import has_usual_name, set_outcome
-from truepool.data.tables.question import agent_question
+from truepool.data.tables.question import agent_question, percent_question
 
 CHANCES = ("propensity", "propensities")
 """How the chance that an outcome became known is called."""
@@ -44,11 +48,7 @@ def find_agents(look: Findings) -> None:
         return
     used = [name for names in by_agent.values() for name in names]
     look.reports = [look.open[name] for name in used]
-    units = {
-        "percentages" if c.percent else "numbers between 0 and 1" for c in look.reports
-    }
-    reason = " and ".join(sorted(units, reverse=True))
-    look.set("agents", list(by_agent), reason, *used)
+    look.set("agents", list(by_agent), describe_units(look.reports), *used)
 
 
 def find_propensity(look: Findings) -> None:
@@ -80,12 +80,13 @@ def _ask_for_agents(look: Findings) -> None:
     look.ask("agents", "which columns hold the reports of agents?", *every)
     above = [name for name, column in large.items() if not column.lies_within(1.0)]
     if above:
-        choices: list[tuple[Any, str]] = [
-            (True, "if the reports lie between 0 and 100")
-        ]
-        if len(above) < len(large):
-            choices.append((above, "if those of the others are fractions"))
-        look.ask("percent", "are the reports percentages?", *choices)
+        some = (above, "if those of the others are fractions")
+        look.ask(
+            "percent",
+            "are the reports percentages?",
+            (True, "if the reports lie between 0 and 100"),
+            *([some] if len(above) < len(large) else []),
+        )
 
 
 def _find_jury(look: Findings) -> bool:
@@ -187,15 +188,12 @@ def doubt_agents(look: Findings, columns: Mapping[str, ColumnProfile]) -> None:
 
 def find_percentages(look: Findings) -> None:
     """Take columns with percent signs for percentages; others up to 1 are fractions."""
-    signed = [column for column in look.reports if column.percent]
-    if not signed:
-        return
-    if all(column.percent or not column.lies_within(1.0) for column in look.reports):
+    percent = agents_in_percent(look.reports, by_class=bool(look.classes))
+    if percent is True:
         look.set("percent", True, "percent signs in the reports")
-        return
-    agents = [c.name.rpartition(":")[0] if look.classes else c.name for c in signed]
-    names = list(dict.fromkeys(agents))
-    look.set("percent", names, "percent signs; the other agents lie between 0 and 1")
+    elif percent:
+        reason = "percent signs; the other agents lie between 0 and 1"
+        look.set("percent", percent, reason)
 
 
 def ask_for_percentages(look: Findings) -> None:
@@ -217,7 +215,6 @@ def ask_for_percentages(look: Findings) -> None:
     large = {n: c.by_row for n, c in look.open.items() if c.lies_within(100.0)}
     found = percent_columns(large, [column.by_row for column in look.reports])
     if found:
-        signed = look.options.get("percent", [])
-        percent = True if signed is True else [*signed, *found]
-        answer = {"agents": [*look.options["agents"], *found], "percent": percent}
-        look.questions.append(agent_question("percent", found, " in percent", answer))
+        percent = look.options.get("percent", [])
+        question = percent_question(found, look.options["agents"], percent)
+        look.questions.append(question)

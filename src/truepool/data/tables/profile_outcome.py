@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from truepool.core.formatting import pluralize
 from truepool.data.labels import no_outcome_words
-from truepool.data.tables.column_profile import ColumnProfile
+from truepool.data.tables.column_profile import ColumnProfile, format_mean
 from truepool.data.tables.doubtful_columns import name_parts
 from truepool.data.tables.profile_findings import Findings
 
@@ -89,11 +87,6 @@ def _mean_report(look: Findings, outcome: ColumnProfile, label: str) -> str:
     """Say what agents report on average where this label was the outcome."""
     rows = outcome.codes == outcome.distinct.index(label)
     reports = [c for c in look.reports if not look.classes or c.name.endswith(label)]
-    values = np.array([column.by_row[rows] for column in reports])
+    mean = format_mean([column.by_row[rows] for column in reports], reports)
     count = f"{outcome.counts[label]:,} rows"
-    if not np.isfinite(values).any():
-        return count
-    share = np.array([c.lies_within(1.0) and not c.percent for c in reports])
-    percent = not (share.all() or all(column.is_score for column in reports))
-    values[share & percent] *= 100
-    return f"{count}; the mean report there is {np.nanmean(values):.3g}{' %' * percent}"
+    return f"{count}; the mean report there is {mean}" if mean else count

@@ -1,7 +1,7 @@
 """What a table cannot say, and what is asked about it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -34,12 +34,22 @@ class Question:
         return " ".join(f"{value!r}: {why}." for value, why in self.choices)
 
 
-def agent_question(
-    option: str,
-    found: Mapping[str, str],
-    kind: str = "",
-    if_so: Mapping[str, Any] | None = None,
+def percent_question(
+    found: Mapping[str, str], agents: Sequence[str], percent: bool | Sequence[str]
 ) -> Question:
+    """Ask whether columns are agents in percent, beside ``agents`` that are known.
+
+    ``percent`` says which of these are in percent.
+
+    >>> percent_question({"vendor": "..."}, ["rf"], []).if_so
+    {'agents': ['rf', 'vendor'], 'percent': ['vendor']}
+    """
+    names = percent if isinstance(percent, bool) else [*percent, *found]
+    answer = {"agents": [*agents, *found], "percent": names}
+    return replace(agent_question("percent", found, " in percent"), if_so=answer)
+
+
+def agent_question(option: str, found: Mapping[str, str], kind: str = "") -> Question:
     """Ask whether columns are agents, by their names and what speaks for or against.
 
     >>> agent_question("ignore", {"tax": "..."}).sentence
@@ -48,5 +58,4 @@ def agent_question(
     names = " and ".join(map(repr, found))
     is_one = "is {} an agent{}?" if len(found) == 1 else "are {} agents{}?"
     sentence = is_one.format(names, kind)
-    choices = tuple(found.items())
-    return Question(option, sentence, choices, required=False, if_so=if_so or {})
+    return Question(option, sentence, tuple(found.items()), required=False)

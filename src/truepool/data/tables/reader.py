@@ -39,6 +39,7 @@ from truepool.data.tables.agent_columns import (
     binary_columns,
     choose_agents,
     group_by_agent,
+    has_numbers,
     ignored_columns,
     numbered_columns,
 )
@@ -560,7 +561,9 @@ def _long_table(
     chosen = choose_agents(there, written.agents)
     if units:
         _check_long_percentages(long, written, columns[2])
-    summary = TableSummary(replaced=long.replaced, late=long.late, signed=long.signed)
+    summary = TableSummary(
+        replaced=long.replaced, late=long.late, after=long.after, signed=long.signed
+    )
     of_cases = {
         name: column_by_case(frame[name], long) for name in written.case_columns
     }
@@ -609,9 +612,16 @@ def _wide_table(
 ) -> ReportTable:
     id = _usual(written.id, "id", frame.columns)
     of_cases = written.case_columns
-    names = choose_agents(_report_columns(frame.columns, written), written.agents)
-    columns, signed = parse_reports((frame[name] for name in names), written)
-    numbered = numbered_columns(columns, written.in_percent)
+    ignored = ignored_columns(frame.columns, written.ignore)
+    names = choose_agents(
+        _report_columns(frame.columns, written),
+        written.agents,
+        roles=_roles(written, id, time, ignored),
+        may_report=lambda name: has_numbers(frame[name].to_list()),
+    )
+    columns, signed = parse_reports([frame[name] for name in names], written)
+    percent = written.percent and [*filter(written.in_percent, columns)]
+    numbered = numbered_columns(columns, percent or ())
     agents, classes, values, renormalized = group_by_agent(columns)
     if units and not classes:
         check_percentages(columns, written, signed)
@@ -650,6 +660,19 @@ def _report_columns(columns: Sequence[str], written: TableFormat) -> list[str]:
     ignored = ignored_columns(columns, written.ignore)
     apart = {written.outcome, id, time, *ignored, *INDEXES, *written.case_columns}
     return [name for name in columns if name not in apart]
+
+
+def _roles(
+    written: TableFormat, id: str | None, time: str | None, ignored: Sequence[str]
+) -> dict[str, str]:
+    """Say what the columns are that are no agents."""
+    return {
+        **dict.fromkeys(ignored, "ignored (--ignore)"),
+        **dict.fromkeys(written.case_columns, "a column that describes the cases"),
+        **({} if time is None else {time: "the time column (--time)"}),
+        **({} if id is None else {id: "the id column (--id)"}),
+        written.outcome: "the outcome column (--outcome)",
+    }
 
 
 def _duplicates(ids: Array) -> int:

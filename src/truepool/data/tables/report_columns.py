@@ -18,11 +18,11 @@ from truepool.data.case_columns import number_cure
 from truepool.data.reports import percent_option
 from truepool.data.row_names import row_name
 from truepool.data.tables.numbers import (
-    as_floats,
     cast,
     first_other,
     is_numeric,
     trimmed_text,
+    typed_numbers,
 )
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.units import EDGE
@@ -86,8 +86,9 @@ class ReportColumn:
     @cached_property
     def numbers(self) -> FloatArray:
         """Numbers (T,) as they are written, NaN where there is no report."""
-        if is_numeric(self.cells):
-            return as_floats(self.cells)
+        numbers = typed_numbers(self.cells)
+        if numbers is not None:
+            return numbers
         return cast(self.text, self.written.decimal, self.percent)
 
     def probabilities(self) -> FloatArray:

@@ -33,7 +33,8 @@ class TableSummary:
     ``origin`` says what was guessed of the file; ``binary`` and ``numbered`` are agents
     whose columns hold only 0 and 1 beside fractions of others, or different whole
     numbers; ``doubtful`` says why other columns may be no agents; ``signed`` are those
-    whose reports carry percent signs; the rest are counts.
+    whose reports carry percent signs; ``after`` counts the reports at or after the date
+    of their case in a column that may be the decision time; the rest are counts.
     ``intervals`` between updates are what ``cases`` of a long table are split into, if
     their reports are time-weighted.
     """
@@ -49,6 +50,7 @@ class TableSummary:
     renormalized: int = 0
     replaced: int = 0
     late: int = 0
+    after: Mapping[str, int] = field(default_factory=dict)
     cases: int = 0
     intervals: int = 0
 
@@ -107,6 +109,13 @@ class TableSummary:
             f"{shlex.quote(name)}, or name the agents with --agents)."
             for name, why in doubts.items()
         ]
+        for name, count in self.after.items():
+            were = "was" if count == 1 else "were"
+            found.append(
+                f"{pluralize(count, 'report')} {were} made at or after {name!r} of "
+                "their case and may know the outcome. If that is when a case was "
+                f"closed or decided, pass --decision-time {shlex.quote(name)}."
+            )
         if self.duplicate_ids:
             found.append(describe_repeats(self.duplicate_ids))
         return found

@@ -43,9 +43,9 @@ class TableFormat:
         are separated by commas. By default every column without another meaning.
     id, time : str, optional
         Columns that name and date the cases; ``id`` and ``time`` if they exist.
-    ignore : sequence of str
-        Columns that are not agents.
-    columns : sequence of str
+    ignore : sequence of str, or str
+        Columns that are not agents; one text is one name.
+    columns : sequence of str, or str
         Columns that the panel keeps beside the reports, such as an amount.
     weight, group, propensity : str, optional
         Columns with the weight of each case, with what cases have in common, and with
@@ -54,7 +54,7 @@ class TableFormat:
         Separator of a text file, a character or "tab"; by default it is detected.
     decimal : {".", ","}
         Decimal mark.
-    missing : sequence of str
+    missing : sequence of str, or str
         Words that mean "no report" and, in the outcome column, "no outcome yet", such
         as ``n/d``, beside the empty cell, NA, NaN and null.
     percent : bool, sequence of str, or str
@@ -114,14 +114,14 @@ class TableFormat:
         agents: Sequence[str] | str | None = None,
         id: str | None = None,
         time: str | None = None,
-        ignore: Sequence[str] | None = None,
-        columns: Sequence[str] | None = None,
+        ignore: Sequence[str] | str | None = None,
+        columns: Sequence[str] | str | None = None,
         weight: str | None = None,
         group: str | None = None,
         propensity: str | None = None,
         sep: str | None = None,
         decimal: str = ".",
-        missing: Sequence[str] | None = None,
+        missing: Sequence[str] | str | None = None,
         percent: bool | Sequence[str] | str = False,
         scores: str | None = None,
         time_format: str | None = None,
@@ -135,17 +135,17 @@ class TableFormat:
         fields = {
             "outcome": outcome,
             "positive": positive.strip() if isinstance(positive, str) else positive,
-            "agents": _without(_names("agents", agents), ignore or ()),
+            "agents": _without(_names("agents", agents), _distinct("ignore", ignore)),
             "id": id,
             "time": time,
-            "ignore": tuple(ignore or ()),
-            "columns": _distinct(columns),
+            "ignore": _distinct("ignore", ignore),
+            "columns": _distinct("columns", columns),
             "weight": weight,
             "group": group,
             "propensity": propensity,
             "sep": None if sep is None else _separator(sep),
             "decimal": decimal,
-            "missing": tuple(missing or ()),
+            "missing": _distinct("missing", missing),
             "percent": _percent(percent),
             "scores": scores,
             "time_format": time_format,
@@ -233,7 +233,7 @@ class TableFormat:
     def case_columns(self) -> tuple[str, ...]:
         """Columns that describe the cases and are never agents, each once."""
         single = (self.weight, self.group, self.propensity)
-        return _distinct([*self.columns, *(name for name in single if name)])
+        return tuple(dict.fromkeys((*self.columns, *filter(None, single))))
 
     @property
     def unit(self) -> str:
@@ -319,13 +319,16 @@ def _words(name: str, value: Any) -> list[str]:
     return [shlex.quote(str(part)) for part in given]
 
 
-def _distinct(columns: Sequence[str] | None) -> tuple[str, ...]:
-    if isinstance(columns, str):
-        raise SettingError(
-            f"columns must be a sequence of names; got the text {columns!r}. Write "
-            f"columns=({columns!r},)."
-        )
-    return tuple(dict.fromkeys(columns or ()))
+def _distinct(keyword: str, names: Sequence[str] | str | None) -> tuple[str, ...]:
+    """Names, each once; one text is one name, since a name may have commas."""
+    if names is None:
+        return ()
+    single = isinstance(names, str) or not isinstance(names, Iterable)
+    listed: tuple[Any, ...] = (names,) if single else tuple(names)
+    odd = next((name for name in listed if not isinstance(name, str)), None)
+    if odd is not None:
+        raise SettingError(f"{keyword} must be text; got {odd!r}. Write '{odd}'.")
+    return tuple(dict.fromkeys(listed))
 
 
 def _names(option: str, given: Iterable[str] | None) -> tuple[str, ...]:

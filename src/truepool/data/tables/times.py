@@ -1,5 +1,6 @@
 """Times: how the columns of a table write them."""
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 
 from truepool.core.arrays import Array
 from truepool.core.errors import PanelError
-from truepool.core.formatting import join_names
+from truepool.core.formatting import is_number, join_names
 from truepool.data.row_names import row_name
 from truepool.data.tables.table_format import TableFormat
 
@@ -25,6 +26,8 @@ EXAMPLES = 50
 """Values that a way to write times must fit before all are tried."""
 BETWEEN = "|"
 """Stands between several formats."""
+LEAST_NUMBER = 1000
+"""A smaller number is no time; 2026 may be a year."""
 
 
 def time_formats(values: Iterable[str]) -> tuple[str, ...]:
@@ -79,6 +82,7 @@ def parse_times(
         return np.asarray(column.to_numpy())
     if written.time_format is None and column.dtype != nw.String:
         return np.asarray(column.to_numpy())
+    _check_clock(written.time_format or "")
     times: list[datetime | None] = []
     cells = column.to_list()
     form = _choose(column.name, cells, written.time_format)
@@ -86,6 +90,7 @@ def parse_times(
         try:
             times.append(_time(value, form))
         except ValueError:
+            _check_any_time(column.name, cells, written)
             kind, cure = "as ISO 8601, such as 2026-01-31T12:00", _cure(cells)
             if form is not None:
                 kind = f"as {written.time_format!r}"
@@ -95,6 +100,49 @@ def parse_times(
                 f"in {row_name(first_row + row)}. {cure}"
             ) from None
     return np.array(times, dtype=object)
+
+
+def _check_clock(written: str) -> None:
+    """Refuse a format in which AM and PM count for nothing, or are not said.
+
+    The parser ignores %p beside %H, and takes %I without %p for the morning.
+    """
+    for form in map(str.strip, written.split(BETWEEN)):
+        parts = re.findall("%(.)", form)
+        if "H" in parts and "p" in parts:
+            raise PanelError(
+                "with AM and PM (%p) the hour must be %I, because %H is the hour from "
+                f"0 to 23; got the time format {form!r}. Pass --time-format "
+                f"{form.replace('%H', '%I')!r}; if hours do go to 23, take AM and PM "
+                "out of the table."
+            )
+        if "I" in parts and "p" not in parts:
+            raise PanelError(
+                "hours from 1 to 12 (%I) must come with AM or PM (%p); got the time "
+                f"format {form!r}, which does not tell morning from afternoon. If "
+                f"hours go to 23, pass --time-format {form.replace('%I', '%H')!r}; "
+                "else write AM or PM after each time, and %p in the format."
+            )
+
+
+def _check_any_time(name: str, cells: Iterable[Any], written: TableFormat) -> None:
+    """Refuse a column in which no cell could be a time, however it is written."""
+    texts = list(dict.fromkeys(str(cell).strip() for cell in cells if cell))
+    if any(map(_may_be_time, texts)):
+        return
+    option = "--decision-time" if name == written.decision_time else "--time"
+    raise PanelError(
+        f"a column of times must hold dates; column {name!r} holds none, but "
+        f"{join_names([repr(text) for text in texts[:2]])}. Name another column "
+        f"({option})."
+    )
+
+
+def _may_be_time(text: str) -> bool:
+    """Whether a text has digits enough for a time, and is no small number."""
+    if is_number(text):
+        return float(text) >= LEAST_NUMBER
+    return re.search(r"\d\d", text) is not None
 
 
 def _choose(name: str, cells: list[Any], written: str | None) -> str | None:

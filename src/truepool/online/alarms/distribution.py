@@ -10,10 +10,10 @@ from scipy.stats import rankdata
 from truepool.core.arrays import BoolArray, FloatArray, IntArray
 from truepool.online.alarms.change_point import Change, change, contrast_change, others
 
-LINK_FALL, RELATIVE_FALL, LINK_LOSS = 0.1, 0.25, 0.5
+LINK_FALL, RELATIVE_FALL, LINK_LOSS, OPPOSITE = 0.1, 0.25, 0.5, 1.25
 """A correlation with the others that falls by less than the first, or by less than the
 second as a share of its former value, has not changed; a fall by the third share counts
-as lost."""
+as lost, and one by the last share as the opposite."""
 
 LEVEL_CHANGE, SCALE_CHANGE = 0.5, 0.2
 """The smallest changes that matter: of the mean normal score, and of its mean absolute
@@ -45,6 +45,11 @@ class Shift:
     def lost(self) -> bool:
         """Whether most of the former correlation is gone."""
         return self.after <= (1 - LINK_LOSS) * self.before
+
+    @property
+    def opposite(self) -> bool:
+        """Whether the agent moves against the others since."""
+        return self.after <= (1 - OPPOSITE) * self.before
 
 
 def scalar(values: FloatArray) -> FloatArray:

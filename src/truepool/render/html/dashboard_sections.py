@@ -141,7 +141,7 @@ def _weights(view: PoolView) -> Section:
     tops = (float(np.nanmax(line.values, initial=0.0)) for line in shown)
     top = max(tops, default=0.0)
     weights = _over_time(
-        "Weight in each decision", shown,
+        "Weight of each agent", shown,
         f"Weights over time: {_last(shown, percent)}.", view.ends, "decision",
         bounds=(0.0, max(top, 0.1)), form="{:.0%}".format,
     )  # fmt: skip
@@ -151,8 +151,12 @@ def _weights(view: PoolView) -> Section:
         f"Savings so far by agent: {_last(shown, number)}.",
         view.settled_ends, "settled case",
     )  # fmt: skip
-    many = view.all_agents > COLOURS
-    intro = f"The {COLOURS} largest are drawn." if many else ""
+    intro = (
+        "An agent without a report keeps its weight, but in that decision the others "
+        "share it."
+    )
+    if view.all_agents > COLOURS:
+        intro += f" The {COLOURS} largest are drawn."
     return _section("weights", "Weights and credit", intro, charts=(weights, credit))
 
 

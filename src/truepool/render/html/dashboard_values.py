@@ -11,6 +11,7 @@ from truepool.core.arrays import FloatArray
 from truepool.core.formatting import number, percent
 from truepool.render import costs as cost_words
 from truepool.render.html.chart import Line
+from truepool.render.numbers import format_estimate
 
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
 """Seconds."""
@@ -167,7 +168,33 @@ class PoolView:
             return "Nothing was decided yet."
         if not self.window_settled:
             return "No outcome is known yet."
-        return f"No alarms in {self.last_decisions}."
+        return f"No alarms on feeds or drift in {self.last_decisions}."
+
+    @property
+    def cheaper(self) -> str:
+        """What would have cost significantly less than the rule in use, or nothing."""
+        found = [
+            (row.name, -row.saved.value, -row.saved.high, -row.saved.low)
+            for row in self.comparison
+            if row.saved is not None and row.saved.high < 0
+        ]
+        found += [
+            (f"the challenger {one['challenger']}", one["saved_per_case"], low, high)
+            for one in self.challengers
+            for low, high in [one["interval"] or (0.0, 0.0)]
+            if low > 0
+        ]
+        if not found:
+            return ""
+        less = ", ".join(
+            f"{name} by {format_estimate(Estimate(*numbers))}"
+            for name, *numbers in found
+        )
+        unit = f", {self.unit}" if self.unit else ""
+        return (
+            f"Significantly cheaper per case than the rule in use: {less} "
+            f"({percent(self.level)} interval{unit})."
+        ).replace(".0 %", " %")
 
     @property
     def last_decisions(self) -> str:

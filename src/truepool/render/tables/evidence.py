@@ -8,6 +8,7 @@ from truepool.audits.severity import FEEDS
 from truepool.audits.topics.incentives import IN_COSTS, payment_of
 from truepool.audits.values import AtCapacity, Audit, Calibration, Drift, Segment
 from truepool.core.formatting import in_unit, money
+from truepool.measures.groups import FEWEST_CASES
 from truepool.render.numbers import format_estimate, format_p_value, number, percent
 from truepool.render.tables.comparison import POSITIVE, small_groups
 from truepool.render.tables.grid import Grid
@@ -23,9 +24,9 @@ MOST_AGENTS = 20
 def grids(audit: Audit, most: int | None = None) -> tuple[Grid, ...]:
     """Lay out the evidence as tables: calibration, agents, other pools, robustness.
 
-    Of more than ``most`` agents, those are shown that earn the largest weights, then
-    those with the most cases. Each depends on outcomes: none is shown while these are
-    in doubt.
+    Of more than ``most`` agents, those that can be judged come first, then those that
+    earn the largest weights, then those with the most cases. Each table depends on
+    outcomes: none is shown while these are in doubt.
     """
     if audit.recommendation.outcome_in_doubt:
         return ()
@@ -47,11 +48,14 @@ def _chosen(audit: Audit, most: int | None) -> tuple[set[str], list[str]]:
     if most is None or len(every) <= most:
         return set(audit.agents), []
     weights = {one.agent: one.weight.value if one.weight else 0.0 for one in every}
-    order = sorted(every, key=lambda one: (-weights[one.agent], -one.cases))
+    order = sorted(
+        every,
+        key=lambda one: (one.cases < FEWEST_CASES, -weights[one.agent], -one.cases),
+    )
     rest = len(every) - most
     return {one.agent for one in order[:most]}, [
-        f"Shown are the {most} agents with the largest weights earned, then the most "
-        f"cases; {rest:,} more are in --json and --markdown."
+        f"Shown are {most} agents: those with {FEWEST_CASES} cases or more first, by "
+        f"the weights they earn; {rest:,} more are in --json and --markdown."
     ]
 
 
@@ -91,7 +95,8 @@ def _missing_slopes(rows: Sequence[Calibration]) -> Iterator[str]:
     reasons: dict[str, list[str]] = {}
     for one in rows:
         if one.no_slope:
-            reasons.setdefault(one.no_slope, []).append(one.who)
+            why, _, _ = one.no_slope.partition(", got ")  # `cases` has the number
+            reasons.setdefault(why, []).append(one.who)
     for why, who in reasons.items():
         yield f"No slope ({'; '.join(who)}): {why}."
 

@@ -10,10 +10,18 @@ from truepool.render.numbers import format_interval, number, percent, setting, s
 from truepool.render.tables.grid import Grid
 
 COLUMNS = (
-    "Missed, truthful: share of positive cases missed at equilibrium, and with "
-    "truthful reports. Price of anarchy: the ratio of the two, undefined where "
-    "truthful reports miss nothing. False alarms: share of negative cases. Cost: per "
-    "case."
+    (
+        "missed",
+        "Missed, truthful: share of positive cases missed at equilibrium, and with "
+        "truthful reports.",
+    ),
+    (
+        "price of anarchy",
+        "Price of anarchy: the ratio of the two, undefined where truthful reports miss "
+        "nothing.",
+    ),
+    ("false alarms", "False alarms: share of negative cases."),
+    ("cost", "Cost: per case."),
 )
 """What the columns of both tables mean."""
 
@@ -37,7 +45,11 @@ def grid(
         f"{beliefs.chance.mean():.2f}, offset {signed(beliefs.offset, 0.1)}, "
         f"{len(beliefs):,} cases"
     )
-    return Grid(title, headers, rows, _notes(game, equilibria, level), essential=5)
+    shift = ("shift", "Shift: mean of what agents add to their beliefs.")
+    rounds = "Converged: after how many rounds, the last of which changed no report."
+    legend = (shift, *COLUMNS, ("converged", rounds))
+    notes = _notes(game, equilibria, level)
+    return Grid(title, headers, rows, notes, essential=5, legend=legend)
 
 
 def comparison_with_truth(end: Equilibrium) -> Grid:
@@ -104,9 +116,7 @@ def _notes(
         decision += f" (the threshold for these costs is {costs.threshold:.3f})"
     notes = [
         f"{decision}.",
-        f"Shift: mean of what agents add to their beliefs. {COLUMNS} "
-        "Converged: after how many rounds, the last of which changed no report. In "
-        "brackets: the lowest and highest shift; the "
+        "In brackets: the lowest and highest shift; the "
         f"{100 * level:g} % bootstrap interval over cases.",
     ]
     if not all(end.converged for end in equilibria):
@@ -133,10 +143,10 @@ def sweep_grid(sweep: Sweep) -> Grid:
     games = len(sweep.points) * sweep.repetitions
     repeated = "repetition" if sweep.repetitions == 1 else "repetitions"
     title = f"{games} games, {sweep.repetitions} {repeated} of each setting"
-    notes = [f"{COLUMNS} Converged: share of the games."]
-    if sweep.repetitions > 1:
-        notes.append("±: standard error over the repetitions.")
-    return Grid(title, headers, rows, tuple(notes), essential=len(names) + 5)
+    several = sweep.repetitions > 1
+    notes = ("±: standard error over the repetitions.",) if several else ()
+    legend = (*COLUMNS, ("converged", "Converged: share of the games."))
+    return Grid(title, headers, rows, notes, essential=len(names) + 5, legend=legend)
 
 
 def _point_cells(point: SweepPoint, sweep: Sweep) -> tuple[str, ...]:

@@ -20,7 +20,8 @@ class Grid:
 
     Where a terminal is too narrow for all columns, as many of the first as fit are
     shown, and at least ``essential``. All columns but the first are aligned to the
-    right, as numbers are, unless their cells are ``prose``.
+    right, as numbers are, unless their cells are ``prose``. ``legend`` says what
+    columns mean, by header: a terminal shows it of the columns that it has room for.
     """
 
     title: str
@@ -29,6 +30,7 @@ class Grid:
     notes: tuple[str, ...] = ()
     essential: int | None = None
     prose: bool = False
+    legend: tuple[tuple[str, str], ...] = ()
 
     def to_markdown(self) -> str:
         """Return a Markdown table with its title and notes.
@@ -44,7 +46,7 @@ class Grid:
         ruler = "|:--" + side * (len(self.headers) - 1) + "|"
         lines = [f"**{self.title}**", "", _line(self.headers), ruler]
         lines += [_line(row) for row in self.rows]
-        for note in self.notes:
+        for note in self.explanations():
             lines += ["", note]
         return printable("\n".join(lines))
 
@@ -66,7 +68,7 @@ class Grid:
             table.add_row(*map(Text, row[:shown]))  # names are no markup
         console.print(table)
         console.print()
-        for note in self.notes:
+        for note in self.explanations(shown):
             write(note)
         if shown < len(self.headers):
             hidden = ", ".join(map(repr, self.headers[shown:]))
@@ -75,6 +77,17 @@ class Grid:
                 f"a terminal of {wide}" if console.is_terminal else f"COLUMNS={wide}"
             )
             write(f"Left out for lack of width: {hidden}; {needed} shows all.")
+
+    def explanations(self, shown: int | None = None) -> tuple[str, ...]:
+        """Return the legend of the first columns, all by default, then the notes.
+
+        >>> legend = (("a", "A: one."), ("b", "B: two."))
+        >>> Grid("Two", ("a", "b"), (), ("Note.",), legend=legend).explanations(1)
+        ('A: one.', 'Note.')
+        """
+        known = self.headers[:shown]
+        legend = " ".join(words for header, words in self.legend if header in known)
+        return (legend, *self.notes) if legend else self.notes
 
     def _fitting_columns(self, width: int) -> int:
         """How many columns fit."""
