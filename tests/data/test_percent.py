@@ -404,9 +404,9 @@ def test_only_percentages_are_held_against_the_outcomes():
     low = np.where(np.arange(T) % 2, SHARES["rf"], SHARES["rf"] / 100)
     table = frame({**MIXED, "rf": low})
     assert_allclose(read_panel(table, percent="vendor_*").reports[:, 0], low)
+    mixed = np.where(np.arange(T) % 2, MIXED["vendor_a"], SHARES["vendor_a"])
+    two = {"vendor_a": mixed, "vendor_b": MIXED["vendor_b"]}
     with pytest.raises(ReportError, match="fit the outcomes only as probabilities"):
-        mixed = np.where(np.arange(T) % 2, MIXED["vendor_a"], SHARES["vendor_a"])
-        two = {"vendor_a": mixed, "vendor_b": MIXED["vendor_b"]}
         read_panel(frame(two), percent="vendor_*")
 
 
