@@ -325,7 +325,7 @@ class UnitDoubt:
                 f"{self.reason}, and here all reports{f' of {whose}' * some} on the "
                 f"first {first} are at most 1 (the largest is {100 * largest:g}), so "
                 f"they may be probabilities. {self.cure}"
-                f"{f', or {option}.' * self.open}"
+                f"{f', or {option} if not.' * self.open}"
             )
 
 
