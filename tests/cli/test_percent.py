@@ -151,7 +151,7 @@ def test_small_numbers_of_agents_in_percent_are_asked_about(pool, truepool, plac
         "error: the pool was fitted on percentages, and here all reports of 'vendor_a' "
         "and 'vendor_b' on the first case are at most 1 (the largest is 0.7), so they "
         "may be probabilities. Pass --percent=vendor_a,vendor_b if they are "
-        "percentages, or --no-percent.\n"
+        "percentages, or --no-percent if not.\n"
     )
     (value,) = pooled(truepool, pool, "one.jsonl", NAMED)
     assert value == pytest.approx((0.1 + 0.2 + 0.1 + 0.004 + 0.007) / 5)
@@ -169,7 +169,7 @@ def test_percent_signs_leave_no_doubt_about_their_own_agent(pool, truepool, plac
     err = refused(truepool, "score", pool, "new.csv")
     assert "all reports of 'vendor_b' on the first 2 cases are at most 1" in err
     assert err.endswith(
-        f"Pass {NAMED} if they are percentages, or --percent=vendor_a.\n"
+        f"Pass {NAMED} if they are percentages, or --percent=vendor_a if not.\n"
     )
     first = (0.1 + 0.2 + 0.1 + 0.004) / 5
     assert pooled(truepool, pool, "new.csv", NAMED)[0] == pytest.approx(first + 0.0014)

@@ -48,7 +48,7 @@ def test_one_agent_in_fractions_is_refused_where_all_were_in_percent(pool, truep
         "error: the pool was fitted on percentages, and here all reports of 'corvid' "
         f"on the first 300 cases are at most 1 (the largest is {SHARES.corvid.max():g})"
         f", while in the fit {share:.2g} % were above 1, so they may be probabilities. "
-        "Pass --percent if they are percentages, or --percent=acme,bolt.\n"
+        "Pass --percent if they are percentages, or --percent=acme,bolt if not.\n"
     )
     found = pooled(truepool, pool, "new.csv", "--percent=acme,bolt")
     np.testing.assert_allclose(found, SHARES.mean(axis=1))

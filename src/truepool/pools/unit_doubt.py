@@ -107,7 +107,7 @@ def doubt_memory(
 ) -> UnitDoubt | None:
     """Doubt percentages that the pool was fitted on, and that nobody stated."""
     option = " ".join(TableFormat(percent=known.percent).options())
-    cure = (f"Pass {option} if they are percentages, or ", ".")
+    cure = (f"Pass {option} if they are percentages, or ", " if not.")
     reason = "the pool was fitted on percentages"
     return _doubt(agents, known.in_percent, known, reason, cure, above)
 
