@@ -535,7 +535,7 @@ def test_a_long_table_has_one_row_per_verdict(table, truepool, tmp_path):
         (("--swapped", "ann=bop"), "there is no judge 'bop' (did you mean 'bob'?)"),
         (("--max-error", "2"), "--max-error must be a share above 0 and at most 100%"),
         (("--confidence", "100%"), "confidence must lie between 0 and 1; got 1.0"),
-        (("--cost-fn", "amount"), "a jury takes one cost of a missed item"),
+        (("--cost-fn", "amount"), "the items of a jury share their costs, so a cost must be one number"),
         (("--label-next", "500"), "label_next must be at least 2 and at most the number "
          "of items without a label, 200; got 500 (--label-next). Choose fewer."),
         (("--label-next", "1"), "got 1 (--label-next). Choose more."),
