@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from messy_tables import TABLES, write
 
 from truepool.data.tables import TableFormat, load_panel
-from truepool.data.tables.profile import OUTCOMES, TableProfile, profile_table
+from truepool.data.tables.profile import TableProfile, profile_table
+from truepool.data.tables.profile_outcome import OUTCOMES
 from truepool.data.tables.question import Question
 from truepool.render.config import config_text
 
@@ -386,11 +387,14 @@ def test_a_column_that_looks_like_reports_but_for_a_word_is_asked_about(tmp_path
     cells = REPORTS["m2"].astype(str).astype(object)
     cells[::20], cells[1] = "n/d", "open"
     profile = look(tmp_path, {**REPORTS, "m2": cells, "y": Y})
-    assert profile.options["agents"] == ["m0", "m1"]
+    assert profile.options["agents"] == ["m0", "m1", "m2"]
     (asked,) = (q for q in profile.questions if q.option == "missing")
-    assert asked.sentence.startswith("'m2' looks like reports but for 'n/d' and 'open'")
-    assert asked.choices == (("n/d", "3 rows of 'm2'"), ("open", "1 row of 'm2'"))
-    assert asked.required  # which columns are agents depends on the answer
+    assert asked.sentence == (
+        "do 'n/d' mean no report (3 cells of 'm2') and 'open' mean no report (1 cell "
+        "of 'm2')? Then pass --missing n/d --missing open; else correct these cells."
+    )
+    assert [word for word, _ in asked.choices] == ["n/d", "open"]
+    assert asked.required  # the table cannot be read without an answer
     text = config_text(profile, "table.csv")
     assert '# missing = ["n/d", "open"]' in text
     answered = tomllib.loads(text.replace("# missing", "missing"))

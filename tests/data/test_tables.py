@@ -312,9 +312,7 @@ def test_a_column_with_another_meaning_is_no_agent(name, role):
 def test_columns_of_text_are_not_said_to_be_possible_agents():
     columns = {"ward": ["a", "b"], "at": ["04/01/2026", "04/02/2026"], "y": [0, 1]}
     table = pa.table({**columns, "alpha": [0.2, 0.6], "beta": ["n/d", "3,5 %"]})
-    with pytest.raises(
-        AgentError, match=r"could be agents: alpha, beta \(--agents\)$"
-    ):
+    with pytest.raises(AgentError, match=r"could be agents: alpha, beta \(--agents\)$"):
         read_panel(table, agents="alpha,gamma")
 
 

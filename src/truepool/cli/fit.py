@@ -109,9 +109,12 @@ def _fit_stream(
 
 def _check(rule: "Pool", panel: "Panel") -> None:
     """Warn of faults, and note what the agents usually report, for `truepool score`."""
+    from truepool.data.reports import shares_above
     from truepool.online.alarms.runs import commonest_shares
 
     options.note_faults(panel)
+    above = shares_above(panel.sparse or panel.values)
+    rule.training_ = replace(rule.training_, above_percent=above)
     if panel.sparse is None:
         shares = commonest_shares(panel.values)
         rule.training_ = replace(rule.training_, commonest=shares)

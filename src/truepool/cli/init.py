@@ -73,13 +73,12 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
                      f"({profile.reasons[name]})")  # fmt: skip
     if profile.unused:
         lines.append(f"  not used: {format_names(list(profile.unused))}")
-    command = shlex.join(["truepool", "audit", str(table), "--config", str(place)])
+    verb = "jury" if profile.jury else "audit"
+    command = shlex.join(["truepool", verb, str(table), "--config", str(place)])
     for question in profile.questions:
         lines.append(f"{question.heading}: {question.sentence}{_choices(question)}")
         if question.required:
-            flag = f"--{question.option}"
-            value = options.SPELLINGS[flag].value
-            command += f" {flag}" if value.startswith("[") else f" {flag} {value}"
+            command += f" {_words(question)}"
     if len(profile.classes) > 2:
         lines.append(
             "If you like: what do errors cost? One row per true class and one column "
@@ -95,6 +94,15 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
         (print_note if err else print_line)(line)
 
 
+def _words(question: "Question") -> str:
+    """Return the option that answers a question, with its value where it is known."""
+    flag = f"--{question.option}"
+    if question.option in ("missing", "scores"):
+        return shlex.join([word for v, _ in question.choices for word in (flag, v)])
+    value = options.SPELLINGS[flag].value
+    return flag if value.startswith("[") else f"{flag} {value}"
+
+
 def _choices(question: "Question") -> str:
     """Return what an option could be, or the option that answers the question."""
     from truepool.data.labels import format_names
@@ -102,12 +110,13 @@ def _choices(question: "Question") -> str:
     from truepool.data.tables import TableFormat
 
     if question.if_so:
-        words = " ".join(TableFormat(**question.if_so).options())
+        answer = {name.replace("-", "_"): v for name, v in question.if_so.items()}
+        words = " ".join(TableFormat(**answer).options())
         return (
             f" {question.reasons} If so, add {words}, or use the lines that the file "
             "has for it."
         )
-    if question.option == "missing":  # named already
+    if question.option in ("missing", "scores"):  # named already
         return ""
     if question.option == "ignore":
         cure = [part for name, _ in question.choices for part in ("--ignore", name)]

@@ -45,10 +45,11 @@ def pool(
     from truepool.core.files import together
     from truepool.data.costs import Costs
     from truepool.data.panel import check_times
+    from truepool.data.reports import shares_above
     from truepool.data.tables import file_format, load_reports
     from truepool.data.tables.summary import describe_repeats
     from truepool.measures.capacity import Capacity
-    from truepool.pools.scorer import doubt_likeness
+    from truepool.pools.unit_doubt import doubt_likeness
     from truepool.render.labels import sentence
 
     check_files([train, new], [output, json_file])
@@ -62,7 +63,8 @@ def pool(
     reports = load_reports(new, panel.agents, table_format, panel.labels)
     doubt = None
     if table_format.percent:
-        doubt = doubt_likeness(panel.agents, table_format)
+        above = shares_above(panel.sparse or panel.values)
+        doubt = doubt_likeness(panel.agents, table_format, above)
     if doubt is not None:
         doubt.check_reports(reports.layout, reports.summary.signed)
     options.NOTES.extend(f"{new.name}: {line}" for line in reports.summary.notes())

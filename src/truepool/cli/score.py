@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from truepool.data.tables import TableFormat
     from truepool.measures.capacity import Capacity
     from truepool.pools import Pool
-    from truepool.pools.scorer import Scorer, Tally, UnitDoubt
+    from truepool.pools.scorer import Scorer, Tally
+    from truepool.pools.unit_doubt import UnitDoubt
 
 WRITTEN = ("time_format", "sep", "decimal", "missing", "percent")
 LONG = ("long", "decision_time", "updates")
@@ -124,7 +125,7 @@ def score(
     usual_id = fitted_on.id or "id"
     name = written.long[0] if written.long else written.id or usual_id
     scorer = Scorer(pool, name, contributions, share, seed)
-    doubt = _unit_doubt(pool.agents_, new_format, written, fitted_on)
+    doubt = _unit_doubt(pool, new_format, written, fitted_on)
     if into_folder:
         tally, done = _score_parts(
             scorer,
@@ -283,17 +284,18 @@ def _format_of_new(
 
 
 def _unit_doubt(
-    agents: tuple[str, ...],
+    pool: "Pool",
     given: dict[str, Any],
     written: "TableFormat",
     fitted_on: "TableFormat",
 ) -> "UnitDoubt | None":
     """Why percentages may be fractions; None where both pool and user know them."""
-    from truepool.pools.scorer import doubt_memory, doubt_statement
+    from truepool.pools.unit_doubt import doubt_memory, doubt_statement
 
+    above = pool.training_.above_percent
     if "percent" not in given:
-        return doubt_memory(agents, written)
-    return doubt_statement(agents, written, fitted_on)
+        return doubt_memory(pool.agents_, written, above)
+    return doubt_statement(pool.agents_, written, fitted_on, above)
 
 
 def _check_percent_names(

@@ -48,6 +48,14 @@ USUAL = (
 
 Pass and fail are not among them: a test looks for failures, a jury for what passes."""
 
+NO_OUTCOME = (
+    "unknown", "unclear", "undecided", "undetermined", "unresolved", "unlabeled",
+    "unlabelled", "pending", "open", "ongoing", "in progress", "in review", "review",
+    "under review", "not yet", "not known", "tbd", "tba", "to be determined", "n/d",
+    "n.a.", "n.d.", "none", "missing", "?", "-", "--",
+)  # fmt: skip
+"""Words that may mean that the outcome is not known yet: asked about, never assumed."""
+
 MAX_SHOWN = 6
 """So many labels are shown where there are more than two."""
 
@@ -206,12 +214,29 @@ def encode_outcomes(
     if len(found) > 2:
         raise OutcomeError(
             "reports of one probability per agent need two outcome labels; there are "
-            f"{len(found)}: {format_labels(found)}. Leave the outcome empty where it "
-            "is not known yet, merge the labels into two, or give one probability per "
-            "class."
+            f"{len(found)}: {format_labels(found)}. {_word_cure(found)}merge the "
+            "labels into two, or give one probability per class."
         )
     labels = Labels.from_outcomes(given, positive)
     return labels.encode(given), labels
+
+
+def no_outcome_words(labels: Iterable[Any]) -> list[str]:
+    """Labels that may mean that the outcome is not known yet.
+
+    >>> no_outcome_words(["yes", "no", "Unknown"])
+    ['Unknown']
+    """
+    return [x for x in labels if isinstance(x, str) and x.casefold() in NO_OUTCOME]
+
+
+def _word_cure(labels: Sequence[Any]) -> str:
+    words = no_outcome_words(labels)
+    if not words:
+        return "Leave the outcome empty where it is not known yet, "
+    options = shlex.join([part for word in words for part in ("--missing", word)])
+    those = " and ".join(map(repr, words))
+    return f"If {those} means that the outcome is not known yet, pass {options}; else "
 
 
 def _numbered(given: Array, classes: int, positive: Any) -> tuple[IntArray, Labels]:

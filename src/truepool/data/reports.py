@@ -10,7 +10,7 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import ArrayLike
 
 from truepool.core import kernels
-from truepool.core.arrays import FloatArray, from_classes, read_only
+from truepool.core.arrays import FloatArray, IntArray, from_classes, read_only
 from truepool.core.errors import AgentError, PanelError, ReportError
 from truepool.core.formatting import join_names
 from truepool.data.row_names import case_name
@@ -24,6 +24,9 @@ CLIP_TOLERANCE = 1e-6
 
 UNIT_RATIO = 10.0
 """Percentages go so many times as high as fractions, at least."""
+
+SMALL = 0.01
+"""Percentages up to here were written as numbers up to 1, as fractions are."""
 
 MIXED_SHARE = 0.05
 """Share of an agent's reports that must be in another unit for it to mix units."""
@@ -157,6 +160,31 @@ def largest_reports(reports: FloatArray | SparseReports) -> FloatArray:
     largest = np.zeros(reports.agents)
     np.maximum.at(largest, reports.agent, reports.values)
     return largest
+
+
+def report_counts(reports: FloatArray | SparseReports) -> IntArray:
+    """Return the number of reports (N,) of each agent.
+
+    >>> report_counts(np.array([[[0.2], [np.nan]], [[0.4], [0.1]]]))
+    array([2, 1])
+    """
+    if isinstance(reports, SparseReports):
+        return reports.agent_counts
+    return np.asarray((~np.isnan(reports[:, :, 0])).sum(axis=0))
+
+
+def shares_above(reports: FloatArray | SparseReports) -> tuple[float, ...]:
+    """Share of each agent's reports that are above `SMALL`, 0 where it has none.
+
+    >>> shares_above(np.array([[[0.2], [np.nan]], [[0.004], [0.1]]]))
+    (0.5, 1.0)
+    """
+    counts = report_counts(reports)
+    if isinstance(reports, SparseReports):
+        high = np.bincount(reports.agent[reports.values > SMALL], minlength=len(counts))
+    else:
+        high = (reports > SMALL).any(axis=2).sum(axis=0)
+    return tuple((high / np.maximum(counts, 1)).tolist())
 
 
 def _frame(reports: object) -> nw.DataFrame[Any] | None:

@@ -205,8 +205,9 @@ def _join_labels(
     Its column of ids has the name that the table of verdicts gives it, or ``id``.
     """
     key = _id_column(written)
-    given, _ = read_source(path, TableFormat(id=written.id or key))
-    names = list(dict.fromkeys([written.id or key, key, "id"]))
+    id, missing = written.id or key, written.missing
+    given, _ = read_source(path, TableFormat(written.outcome, id=id, missing=missing))
+    names = list(dict.fromkeys([id, key, "id"]))
     own = next((name for name in names if name in given.columns), names[0])
     called = " or ".join(map(repr, names))
     for who, table, name, cure in (

@@ -28,7 +28,8 @@ from truepool.data.tables.column_selection import ColumnSelection
 from truepool.data.tables.dataset import Dataset, Part
 from truepool.data.tables.manifest import Manifest
 from truepool.data.tables.repeated_ids import RepeatedIds
-from truepool.pools.scorer import Scorer, Tally, UnitDoubt
+from truepool.pools.scorer import Scorer, Tally
+from truepool.pools.unit_doubt import UnitDoubt
 
 
 class PartTask(NamedTuple):

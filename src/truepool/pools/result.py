@@ -52,12 +52,16 @@ class Training:
     commonest : tuple of float
         Share of each agent's reports that are its most common one, where `truepool fit`
         counted that; `truepool score` tells a dead feed by it.
+    above_percent : tuple of float
+        Share of each agent's reports that are above 1 %, where `truepool fit` counted
+        that; `truepool score` tells fractions from percentages by it.
     """
 
     cases: int
     counts: tuple[int, ...]
     missing: float
     commonest: tuple[float, ...] = ()
+    above_percent: tuple[float, ...] = ()
 
     @property
     def base_rates(self) -> tuple[float, ...]:

@@ -11,9 +11,9 @@ from truepool.data.tables.question import Question
 HEADINGS = {
     "What the columns mean": (
         "outcome", "positive", "agents", "ignore", "long", "id", "time", "time-format",
-        "decision-time", "group", "by",
+        "decision-time", "propensity", "group", "by",
     ),
-    "How the table is written": ("sep", "decimal", "missing", "percent"),
+    "How the table is written": ("sep", "decimal", "missing", "percent", "scores"),
 }  # fmt: skip
 COSTS = (
     "# What errors cost, in any unit; both are 1 by default",
@@ -84,7 +84,8 @@ def _question(question: Question, found: Mapping[str, Any]) -> list[str]:
     start = f"# {question.heading}: {question.sentence}"
     if question.if_so:
         above = [option for option in question.if_so if option in found]
-        cure = f"# If so, use these lines instead of {join_names(above)} above:"
+        instead = f" instead of {join_names(above)} above" if above else ""
+        cure = f"# If so, use these lines{instead}:"
         lines = (_line(*answer) for answer in question.if_so.items())
         shown = [f"# {line}".replace("\n", "\n# ") for line in lines]
         return ["", start, f"# {question.reasons}", cure, *shown]

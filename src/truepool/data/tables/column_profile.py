@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -11,9 +11,12 @@ import pyarrow.compute as pc
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import pluralize
+from truepool.data.reports import MAX_SCORE
 from truepool.data.tables.agent_columns import looks_like_id
+from truepool.data.tables.doubtful_columns import says_percent
 from truepool.data.tables.numbers import MISSING, THOUSANDS
-from truepool.data.tables.times import time_formats
+from truepool.data.tables.outcome_column import spelled_alike
+from truepool.data.tables.times import nearly_time_formats, time_formats
 
 NEARLY_UNIQUE = 0.99
 """Share of different texts among the rows from which a column names the cases."""
@@ -21,7 +24,13 @@ NEARLY_UNIQUE = 0.99
 MOST_WORDS = 2
 """A column of numbers with more different words is text."""
 
-NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?\s*%?")
+MANY_NUMBERS = 20
+"""So many different numbers up to 100 make a column one of numbers with words in it."""
+
+FEW_CELLS, FEW_SHARE = 3, 0.01
+"""So many cells that are no dates, or this share, are mistakes in a column of dates."""
+
+NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?\s*%?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +39,15 @@ class ColumnProfile:
 
     ``distinct`` holds them in order of appearance, ``codes`` (T,) the number of each
     row's value, -1 where there is none; ``dated`` columns have a type of times.
+    ``words`` are few cells of a column of numbers, which may mean that there is none,
+    and how often they occur.
     """
 
     name: str
     distinct: tuple[str, ...]
     codes: IntArray
     dated: bool
+    words: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -87,19 +99,42 @@ class ColumnProfile:
         """Whether the values could be probabilities: in [0, 1], or with a % sign."""
         return self.lies_within(100.0 if self.percent else 1.0)
 
-    @cached_property
-    def words(self) -> dict[str, int]:
-        """Words that may mean "no report", and how often they occur.
+    def without_words(self) -> "ColumnProfile":
+        """Return a column of numbers but for a word or two without these words.
 
-        The other values look like reports, and the words are few.
+        The numbers look like reports or, up to 100, are many.
         """
-        if self.numbers is not None:
-            return {}
+        if self.numbers is not None or self.dated:
+            return self
         words = {v: n for v, n in self.counts.items() if not _is_number(v)}
+        if len(words) > MOST_WORDS or sum(words.values()) >= self.rows / 2:
+            return self
         others = [v for v in self.distinct if v not in words]
-        rest = ColumnProfile(self.name, tuple(others), self.codes, self.dated)
-        few = len(words) <= MOST_WORDS and sum(words.values()) < self.rows / 2
-        return words if few and rest.is_report else {}
+        number = {v: i for i, v in enumerate(others)}
+        codes = np.array([*(number.get(v, -1) for v in self.distinct), -1])[self.codes]
+        rest = ColumnProfile(self.name, tuple(others), codes, self.dated, words)
+        many = len(others) > MANY_NUMBERS and rest.lies_within(100.0)
+        return rest if rest.is_report or many else self
+
+    @property
+    def is_score(self) -> bool:
+        """Whether the values are whole numbers up to 10, and not only 0 and 1."""
+        if not self.lies_within(MAX_SCORE) or self.numbers is None or self.percent:
+            return False
+        return bool((self.numbers % 1 == 0).all())
+
+    @property
+    def is_key(self) -> bool:
+        """Whether rows may be told apart by the values: text or whole numbers."""
+        if not (self.complete and 2 <= len(self.distinct) < self.rows):
+            return False
+        return self.numbers is None or bool((self.numbers % 1 == 0).all())
+
+    @cached_property
+    def spelled_alike(self) -> bool:
+        """Whether some of few texts differ only by upper and lower case."""
+        few = len(self.distinct) <= MANY_NUMBERS and self.numbers is None
+        return few and bool(spelled_alike(self.distinct))
 
     @property
     def is_amount(self) -> bool:
@@ -107,19 +142,25 @@ class ColumnProfile:
         n = self.numbers
         if n is None or self.percent or self.is_id or len(n) <= 2:
             return False
+        if self.lies_within(100.0) and says_percent(self.name):
+            return False
         return bool(n.min() >= 0 and n.max() > 1)
 
     @property
     def is_id(self) -> bool:
         """Whether every row has a value of its own: text, or a whole number."""
-        if not self.complete or len(self.distinct) < self.rows or self.time_formats:
+        if not self.complete or len(self.distinct) < self.rows:
+            return False
+        if self.time_formats or self.nearly_times:
             return False
         return self.numbers is None or looks_like_id(self.numbers)
 
     @property
     def is_nearly_unique(self) -> bool:
         """Whether nearly every row has a text of its own."""
-        if self.numbers is not None or self.time_formats or not self.complete:
+        if self.numbers is not None or not self.complete:
+            return False
+        if self.time_formats or self.nearly_times:
             return False
         return len(self.distinct) >= max(2, NEARLY_UNIQUE * self.rows)
 
@@ -134,12 +175,27 @@ class ColumnProfile:
             return ()
         return time_formats(self.distinct)
 
+    @cached_property
+    def nearly_times(self) -> tuple[tuple[str, ...], int] | None:
+        """Ways to read nearly all cells as times, and how many cells are none."""
+        if self.time_formats or self.numbers is not None or self.dated:
+            return None
+        formats, others = nearly_time_formats(self.distinct, MOST_WORDS)
+        gaps = int((self.codes < 0).sum()) + sum(self.counts[v] for v in others)
+        if not formats or gaps > max(FEW_CELLS, FEW_SHARE * self.rows):
+            return None
+        return formats, gaps
+
     def is_constant_by(self, other: "ColumnProfile") -> bool:
         """Whether there is one value for each value of another column; gaps aside."""
         known = (self.codes >= 0) & (other.codes >= 0)
-        keys = other.codes[known]
-        pairs = keys * len(self.distinct) + self.codes[known]
-        return len(np.unique(pairs)) == len(np.unique(keys))
+        return self.count_pairs(other) == len(np.unique(other.codes[known]))
+
+    def count_pairs(self, other: "ColumnProfile") -> int:
+        """Count the different pairs of values of two columns; gaps aside."""
+        known = (self.codes >= 0) & (other.codes >= 0)
+        pairs = other.codes[known] * len(self.distinct) + self.codes[known]
+        return len(np.unique(pairs))
 
     def describe(self) -> str:
         """Say in a few words what the values are."""
@@ -157,7 +213,7 @@ def profile_columns(table: pa.Table) -> dict[str, ColumnProfile]:
     """Return the profile of each column of a table that holds plain values."""
     columns = zip(table.column_names, table.columns, strict=True)
     return {
-        name: _profile(name, column)
+        name: _profile(name, column).without_words()
         for name, column in columns
         if not (pa.types.is_nested(column.type) or pa.types.is_binary(column.type))
     }
@@ -199,7 +255,7 @@ def format_mean(reports: Sequence[FloatArray], columns: Sequence[ColumnProfile])
     if not np.isfinite(values).any():
         return ""
     fractions = np.array([c.lies_within(1.0) and not c.percent for c in columns])
-    if fractions.all():
+    if fractions.all() or all(column.is_score for column in columns):
         return f"{np.nanmean(values):.3g}"
     values[fractions] *= 100
     return f"{np.nanmean(values):.3g} %"

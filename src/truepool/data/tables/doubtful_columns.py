@@ -13,6 +13,9 @@ SHARES = (
 )  # fmt: skip
 """Quantities between 0 and 1 that are no reports, as columns are called after them."""
 
+PERCENTAGES = ("pct", "percent", "percentage", "perc", "prob", "probability")
+"""Words in the names of columns of percentages."""
+
 FEW_VALUES = 20
 """At most so many different values are few, where half of the columns have more."""
 
@@ -70,7 +73,7 @@ def percent_columns(
 ) -> dict[str, str]:
     """Say why columns (T,) of numbers up to 100 may be agents beside fractions (T,).
 
-    They rise with the reports, surely and more than faintly.
+    They rise with the reports, surely and more than faintly, or are called percentages.
 
     >>> p = np.arange(40) / 40
     >>> list(percent_columns({"vendor": 100 * p, "age": 50 + 9 * np.sin(9 * p)}, [p]))
@@ -81,11 +84,13 @@ def percent_columns(
     found = {}
     for name, values in columns.items():
         related, reach = _correlation(values[::step], mean)
+        span = f"its numbers go from {np.nanmin(values):g} to {np.nanmax(values):g}"
         if related > max(FAINT, reach):
             found[name] = (
-                f"its numbers go from {np.nanmin(values):g} to {np.nanmax(values):g} "
-                f"and rise with the reports (rank correlation {related:.2f})"
+                f"{span} and rise with the reports (rank correlation {related:.2f})"
             )
+        elif says_percent(name):
+            found[name] = f"{span} and its name says so"
     return found
 
 
@@ -104,6 +109,16 @@ def name_parts(name: str) -> list[str]:
     ['is', 'fraud', 'flag']
     """
     return name.casefold().replace(" ", "_").replace("-", "_").split("_")
+
+
+def says_percent(name: str) -> bool:
+    """Whether a column is called a percentage, and not that of a share.
+
+    >>> says_percent("echo_pct"), says_percent("discount_pct"), says_percent("age")
+    (True, False, False)
+    """
+    parts = {*name_parts(name)}
+    return not parts.isdisjoint(PERCENTAGES) and parts.isdisjoint(SHARES)
 
 
 def _is_unrelated(

@@ -2,8 +2,8 @@
 
 import csv
 import gzip
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -18,6 +18,7 @@ class Origin:
     ``separator`` is the one that was detected, and ``encoding`` the one that was
     guessed, None where nothing was. ``delimiter`` separates the columns, and
     ``sheet_rows`` are the numbers of the rows in the sheet of a workbook.
+    ``no_outcome`` counts the rows of words that mean that there is no outcome yet.
     """
 
     path: Path | None = None
@@ -26,6 +27,7 @@ class Origin:
     encoding: str | None = None
     delimiter: str = ","
     sheet_rows: tuple[int, ...] = ()
+    no_outcome: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def naming(self) -> Callable[[int], str] | None:

@@ -20,6 +20,11 @@ from truepool.data.tables.checkpoint import Checkpoint
 from truepool.data.tables.column_selection import as_series
 from truepool.data.tables.dataset import Dataset, Part, read_part
 from truepool.data.tables.numbers import parse_numbers
+from truepool.data.tables.outcome_column import (
+    check_spelling,
+    label_numbers,
+    trim_labels,
+)
 from truepool.data.tables.part_reader import (
     PartReader,
     PartRows,
@@ -154,7 +159,7 @@ class PanelStream:
     def _identity(self) -> str:
         """What the sums depend on, beside the function and the parts."""
         reader = self.reader
-        names = (self.written.columns, reader.agents, reader.labels, reader.stripped)
+        names = (self.written.columns, reader.agents, reader.labels, reader.named)
         return repr((self.written.options(), names))
 
 
@@ -209,7 +214,7 @@ def open_panels(
     found, mass = _outcomes(dataset, written, engine)
     every = np.ones(len(found), dtype=bool)
     head, labels, numbers = name_classes(head, found, every, written.positive)
-    stripped = labels is not None
+    named = labels is not None
     if labels is None:
         K = 2 if head.values.ndim == 2 else head.values.shape[2]
         numbers, labels = encode_outcomes(numbers, K, written.positive)
@@ -217,7 +222,7 @@ def open_panels(
     np.add.at(weights, numbers, mass)
     return PanelStream(
         dataset,
-        PartReader(written, head.agents, labels, stripped),
+        PartReader(written, head.agents, labels, named),
         weights,
         replace(head.summary, agents=head.agents, duplicate_ids=0),
         progress,
@@ -247,8 +252,11 @@ def _outcomes(
             f"all {dataset.rows:,} rows. Say which column holds the outcome "
             "(--outcome)."
         )
-    labels = check_labels(np.array(list(mass), dtype=object))
-    return labels, np.array(list(mass.values()))
+    numbers = label_numbers(mass)
+    labels = [numbers.get(label, label) for label in mass]
+    check_spelling(labels, written.outcome)
+    given = check_labels(np.array(labels, dtype=object))
+    return given, np.array(list(mass.values()))
 
 
 @dataclass(frozen=True)
@@ -282,8 +290,8 @@ def _weigh_labels(
     rows: pa.RecordBatch, written: TableFormat
 ) -> Iterator[tuple[Any, float]]:
     """Labels of some outcomes, and how much the cases of each weigh."""
-    known = ~is_blank(rows, written.outcome)
-    column = rows.column(written.outcome)
+    column = trim_labels(rows.column(written.outcome), written)
+    known = ~is_blank(column)
     column = column if known.all() else column.filter(pa.array(known))
     if written.weight is None and written.propensity is None:
         found = pc.value_counts(column)

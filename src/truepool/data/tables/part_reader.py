@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from truepool.core import kernels
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
@@ -22,7 +23,8 @@ from truepool.data.tables.column_selection import (
     as_series,
 )
 from truepool.data.tables.dataset import Part, RowBatch, read_part
-from truepool.data.tables.numbers import is_empty, parse_numbers
+from truepool.data.tables.numbers import parse_numbers
+from truepool.data.tables.outcome_column import label_numbers, trim_labels
 from truepool.data.tables.table_format import TableFormat
 
 
@@ -64,15 +66,15 @@ class PartRows(NamedTuple):
 class PartReader:
     """How the cases of every part are read.
 
-    ``stripped`` says that labels are compared without the spaces around them; ``time``
-    is a column that the cases must be in the order of; ``keep_empty`` keeps cases
-    without any report.
+    ``named`` says that columns name the classes, so that labels are text; ``time`` is a
+    column that the cases must be in the order of; ``keep_empty`` keeps cases without
+    any report.
     """
 
     written: TableFormat
     agents: tuple[str, ...]
     labels: Labels
-    stripped: bool = False
+    named: bool = False
     time: str | None = None
     keep_empty: bool = False
 
@@ -133,14 +135,15 @@ class PartReader:
     ) -> Panel | None:
         """Panel of the rows with an outcome and a report, None if there is none."""
         batch = wanted.parse(each.rows, each.start)
-        empty = is_blank(each.rows, self.written.outcome)
+        outcomes = trim_labels(each.rows.column(self.written.outcome), self.written)
+        empty = is_blank(outcomes)
         left_out = batch.blank & (not self.keep_empty)
         known = ~(empty | left_out)
         totals.pending += int((empty & ~left_out).sum())
         totals.empty += int(left_out.sum())
         if not known.any():
             return None
-        panel = self._checked(batch, each, known, after)
+        panel = self._checked(batch, each, outcomes, known, after)
         totals.counts += np.asarray(panel.counts)
         totals.mass += _mass(panel)
         totals.silent += panel.silent
@@ -151,7 +154,12 @@ class PartReader:
         return panel
 
     def _checked(
-        self, batch: Batch, each: RowBatch, known: BoolArray, after: Any
+        self,
+        batch: Batch,
+        each: RowBatch,
+        outcomes: pa.Array,
+        known: BoolArray,
+        after: Any,
     ) -> Panel:
         rows = each.rows
         values = batch.values[:, :, 0] if batch.values.shape[2] == 1 else batch.values
@@ -165,7 +173,7 @@ class PartReader:
                 (written.propensity, "the propensity of a case"),
             )
         )
-        raw = rows.column(written.outcome).to_numpy(zero_copy_only=False)[known]
+        raw = outcomes.to_numpy(zero_copy_only=False)[known]
         times = None if batch.times is None else batch.times[known]
         with cases_of_rows(each.start + np.flatnonzero(known)):
             if times is not None:
@@ -220,8 +228,11 @@ class PartReader:
             (False, True),
         ):
             return outcomes.astype(np.int64)  # every label was seen and checked before
-        if self.stripped:
-            outcomes = np.array([str(label).strip() for label in outcomes.tolist()])
+        if self.named:
+            outcomes = np.array([str(label) for label in outcomes.tolist()])
+        elif outcomes.dtype.kind == "O" and not isinstance(self.labels.names[0], str):
+            numbers = label_numbers(set(outcomes.tolist()))
+            outcomes = np.array([numbers.get(x, x) for x in outcomes.tolist()])
         return self.labels.encode(outcomes)
 
 
@@ -272,10 +283,9 @@ def _check_order(times: Array, after: Any, column: str) -> None:
         )
 
 
-def is_blank(rows: pa.RecordBatch, name: str) -> BoolArray:
-    """Rows without a value in a column; numbers without a null are all there."""
-    column = rows.column(name)
-    whole = pa.types.is_integer(column.type) or pa.types.is_boolean(column.type)
-    if whole and not column.null_count:
-        return np.zeros(len(column), dtype=bool)
-    return is_empty(as_series(rows, name))
+def is_blank(outcomes: pa.Array) -> BoolArray:
+    """Rows without an outcome, which is null or NaN."""
+    if not outcomes.null_count and not pa.types.is_floating(outcomes.type):
+        return np.zeros(len(outcomes), dtype=bool)
+    gone = pc.is_null(outcomes, nan_is_null=True)
+    return np.asarray(gone.to_numpy(zero_copy_only=False), dtype=bool)

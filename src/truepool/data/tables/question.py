@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from truepool.core.formatting import pluralize
-
 
 @dataclass(frozen=True)
 class Question:
@@ -61,19 +59,3 @@ def agent_question(option: str, found: Mapping[str, str], kind: str = "") -> Que
     is_one = "is {} an agent{}?" if len(found) == 1 else "are {} agents{}?"
     sentence = is_one.format(names, kind)
     return Question(option, sentence, tuple(found.items()), required=False)
-
-
-def word_question(found: Mapping[str, Mapping[str, int]]) -> Question:
-    """Ask whether words of columns, by how often each occurs, mean no report."""
-    choices = {
-        word: f"{pluralize(count, 'row')} of {name!r}"
-        for name, words in found.items()
-        for word, count in words.items()
-    }
-    names, words = (" and ".join(map(repr, each)) for each in (found, choices))
-    sentence = (
-        f"{names} {'looks' if len(found) == 1 else 'look'} like reports but for "
-        f"{words}: does that mean no report (--missing)? Then add {names} to the "
-        "agents."
-    )
-    return Question("missing", sentence, tuple(choices.items()))

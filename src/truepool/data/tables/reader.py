@@ -57,6 +57,7 @@ from truepool.data.tables.numbers import (
     parse_numbers,
 )
 from truepool.data.tables.origin import Origin
+from truepool.data.tables.outcome_column import check_spelling, trim_outcomes
 from truepool.data.tables.report_columns import parse_reports
 from truepool.data.tables.summary import TableSummary
 from truepool.data.tables.table_format import TableFormat
@@ -152,8 +153,8 @@ def read_panel(
         frame.
     outcome : str
         Column with the outcome: one of two labels, of K class names, or of 0..K-1.
-        Rows where it is empty have no outcome yet: they become the panel's ``pending``
-        cases.
+        Rows where it is empty, or one of the words ``missing``, have no outcome yet:
+        they become the panel's ``pending`` cases.
     allow_empty_cases : bool
         Keep cases without any report, which only `truepool.replay` can skip. By default
         they are left out.
@@ -204,6 +205,7 @@ def _panel(
         )
     check_percent_names(frame, written)
     reports, outcomes, empty = _table(frame, written, whole=True)
+    check_spelling(dict.fromkeys(outcomes[~empty].tolist()), written.outcome)
     if empty.all():
         raise OutcomeError(
             f"some cases must have an outcome; column {written.outcome!r} is empty in "
@@ -479,7 +481,8 @@ def read_source(source: Any, written: TableFormat) -> tuple[nw.DataFrame[Any], O
             "the table must have at least one row below its header; it has none. Write "
             "the cases into it, or name another table"
         )
-    return frame, origin
+    frame, words = trim_outcomes(frame, written)
+    return frame, replace(origin, no_outcome=words)
 
 
 def _column_names(source: Any) -> Sequence[Any]:

@@ -62,6 +62,12 @@ class TableSummary:
             notes.append(f"Columns are separated by {separator} (detected).")
         if self.origin.encoding is not None:
             notes.append(GUESSED_ENCODING)
+        for word, rows in self.origin.no_outcome.items():
+            has = "has" if rows == 1 else "have"
+            notes.append(
+                f"{pluralize(rows, 'row')} {has} the outcome {word!r}, which means "
+                "that it is not known yet."
+            )
         if self.replaced:
             notes.append(
                 f"{pluralize(self.replaced, 'report')} replaced by a later one of the "

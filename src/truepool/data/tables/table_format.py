@@ -55,8 +55,8 @@ class TableFormat:
     decimal : {".", ","}
         Decimal mark.
     missing : sequence of str, or str
-        Words that mean "no report", such as ``n/d``, beside the empty cell, NA, NaN and
-        null.
+        Words that mean "no report" and, in the outcome column, "no outcome yet", such
+        as ``n/d``, beside the empty cell, NA, NaN and null.
     percent : bool, sequence of str, or str
         Whether reports are percentages, 0 to 100 or ``6.1%``; or the agents whose
         reports are, by names or patterns as in ``agents``, while those of the others
@@ -134,7 +134,7 @@ class TableFormat:
             long = _layout(layout, long)
         fields = {
             "outcome": outcome,
-            "positive": positive,
+            "positive": positive.strip() if isinstance(positive, str) else positive,
             "agents": _without(_names("agents", agents), _distinct("ignore", ignore)),
             "id": id,
             "time": time,

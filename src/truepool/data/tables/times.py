@@ -1,7 +1,7 @@
 """Times: how the columns of a table write them."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -22,6 +22,8 @@ TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 """Times are looked for in ISO 8601, then as each of these dates with each of these."""
 ISO = tuple(f"%Y-%m-%d{time}" for time in (*TIMES, "T%H:%M", "T%H:%M:%S"))
 """The most frequent ways to write ISO 8601."""
+EXAMPLES = 50
+"""Values that a way to write times must fit before all are tried."""
 BETWEEN = "|"
 """Stands between several formats."""
 LEAST_NUMBER = 1000
@@ -38,6 +40,35 @@ def time_formats(values: Iterable[str]) -> tuple[str, ...]:
     for value in values:
         formats = [written for written in formats if _is_time(value, written)]
     return tuple(formats)
+
+
+def nearly_time_formats(
+    values: Sequence[str], most: int
+) -> tuple[tuple[str, ...], list[str]]:
+    """Return the ways to read all but a few values as times, and those few.
+
+    >>> nearly_time_formats(["28.04.2026", "29.04.2026", "30.04.2026", "Total"], 1)
+    (('%d.%m.%Y',), ['Total'])
+    """
+    formats = ["", *(day + time for day in DATES for time in TIMES)]
+    for some in (values[:EXAMPLES], values):
+        others = {
+            written: [value for value in some if not _is_time(value, written)]
+            for written in formats
+        }
+        formats = [w for w in formats if len(others[w]) <= min(most, len(some) // 2)]
+    return tuple(formats), others[formats[0]] if formats else []
+
+
+def parse_formatted(values: Iterable[str], written: str) -> Array:
+    """Times of texts that all fit a format; "" is ISO 8601.
+
+    >>> parse_formatted(["28.04.2026"], "%d.%m.%Y")
+    array(['2026-04-28T00:00:00.000000'], dtype='datetime64[us]')
+    """
+    times = (_time(value, written or None) for value in values)
+    naive = (None if t is None else t.replace(tzinfo=None) for t in times)
+    return np.array([*naive], dtype="datetime64[us]")
 
 
 def parse_times(

@@ -8,6 +8,7 @@ from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.errors import ReportError
 from truepool.core.formatting import join_names, pluralize
 from truepool.data.reports import (
+    SMALL,
     UNIT_RATIO,
     describe_mix,
     mixed_units,
@@ -112,7 +113,7 @@ def check_rows(
     the share of positives that these cases have.
     """
     for agent, reports, cases in columns:
-        small = np.flatnonzero((reports > 0) & (reports <= 0.01))
+        small = np.flatnonzero((reports > 0) & (reports <= SMALL))
         if len(small) in (0, len(reports)):
             continue
         p, y = reports[small], outcomes[cases[small]]

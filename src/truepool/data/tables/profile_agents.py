@@ -1,0 +1,220 @@
+"""The agents of an unknown table: which columns they are, and in which unit."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from truepool.core.formatting import join_names, pluralize
+from truepool.data.tables.column_profile import (
+    ColumnProfile,
+    agents_in_percent,
+    columns_by_class,
+    describe_units,
+)
+from truepool.data.tables.doubtful_columns import (
+    doubtful_columns,
+    name_parts,
+    percent_columns,
+)
+from truepool.data.tables.profile_findings import Findings
+from truepool.data.tables.profile_outcome import has_usual_name, set_outcome
+from truepool.data.tables.question import agent_question, percent_question
+
+CHANCES = ("propensity", "propensities")
+"""How the chance that an outcome became known is called."""
+
+REVIEWS = ("review", "reviewed", "inspection", "inspected", "audit", "audited")
+PROBABILITIES = ("prob", "probability", "p", "chance", "rate")
+"""A name with one of each is that of such a chance too."""
+
+PEOPLE = ("human", "gold", "expert", "person", "reference", "annotator")
+"""How labels of people are called, beside the usual names of an outcome."""
+
+
+def find_agents(look: Findings) -> None:
+    """Take columns of probabilities for agents, or ask which columns they are."""
+    by_agent = columns_by_class(look.open)
+    first = next(iter(by_agent.values()), [])
+    classes = [name.rpartition(":")[2] for name in first]
+    if all(name.isdecimal() for name in classes):
+        classes.sort(key=int)
+    look.classes = tuple(classes)
+    if not by_agent:
+        by_agent = {n: [n] for n, column in look.open.items() if column.is_report}
+    if len(by_agent) < 2:
+        if not _find_jury(look):
+            _ask_for_agents(look)
+        return
+    used = [name for names in by_agent.values() for name in names]
+    look.reports = [look.open[name] for name in used]
+    look.set("agents", list(by_agent), describe_units(look.reports), *used)
+
+
+def find_propensity(look: Findings) -> None:
+    """Offer a column with the chance of a review, which is no agent."""
+    found = {n: look.open[n] for n in look.open if _is_chance(look.open[n])}
+    for name, column in found.items():
+        sentence = (
+            "is this the chance that the outcome of a case became known (--propensity)?"
+        )
+        look.offer("propensity", sentence, (name, column.describe()))
+        del look.open[name]
+        return
+
+
+def _is_chance(column: ColumnProfile) -> bool:
+    n, parts = column.numbers, {*name_parts(column.name)}
+    named = not parts.isdisjoint(CHANCES) or not (
+        parts.isdisjoint(REVIEWS) or parts.isdisjoint(PROBABILITIES)
+    )
+    if not named or n is None or not len(n):
+        return False
+    return bool(n.min() > 0 and n.max() <= (100.0 if column.percent else 1.0))
+
+
+def _ask_for_agents(look: Findings) -> None:
+    """Ask which columns are agents where fewer than two look like probabilities."""
+    large = {n: c for n, c in look.open.items() if c.lies_within(100.0) and not c.is_id}
+    every = ((n, c.describe()) for n, c in (large or look.open).items())
+    look.ask("agents", "which columns hold the reports of agents?", *every)
+    above = [name for name, column in large.items() if not column.lies_within(1.0)]
+    if above:
+        some = (above, "if those of the others are fractions")
+        look.ask(
+            "percent",
+            "are the reports percentages?",
+            (True, "if the reports lie between 0 and 100"),
+            *([some] if len(above) < len(large) else []),
+        )
+
+
+def _find_jury(look: Findings) -> bool:
+    """Find columns of judges: two words that they share, or scores on a small scale."""
+    scores = {n: c for n, c in look.open.items() if c.is_score}
+    if len(scores) > 1:
+        look.jury = True
+        low, high = score_range([*scores.values()])
+        reason = f"whole numbers from {low} to {high}"
+        look.reports = [*scores.values()]
+        look.set("agents", list(scores), reason, *scores)
+        ask_for_scores(look, low, high)
+        return True
+    words = _sharing_words(look.open)
+    label = _label_of_people(words)
+    if len(words) < 3 or label is None:
+        return False
+    look.jury = True
+    set_outcome(look, label)
+    judges = [column.name for column in words if column is not label]
+    shared = " and ".join(map(repr, label.distinct))
+    look.set("agents", judges, f"the words {shared}", *judges)
+    return True
+
+
+def ask_for_scores(look: Findings, low: int, high: int) -> None:
+    """Ask whether whole numbers are scores of judges."""
+    look.jury = True
+    sentence = f"are these scores of judges, from {low} to {high}?"
+    look.ask("scores", sentence, (f"{low}-{high}", "by truepool jury"))
+
+
+def score_range(columns: Sequence[ColumnProfile]) -> tuple[int, int]:
+    """Return the scale of scores: from 0 or 1 to 5 or 10."""
+    numbers = np.concatenate([c.numbers for c in columns if c.numbers is not None])
+    return int(min(1, numbers.min())), 5 if numbers.max() <= 5 else 10
+
+
+def _sharing_words(columns: Mapping[str, ColumnProfile]) -> list[ColumnProfile]:
+    """Columns with the same two words, the most that share any."""
+    groups: dict[frozenset[str], list[ColumnProfile]] = {}
+    for column in columns.values():
+        if len(column.distinct) == 2 and column.numbers is None:
+            words = frozenset(word.casefold() for word in column.distinct)
+            groups.setdefault(words, []).append(column)
+    return max(groups.values(), key=len, default=[])
+
+
+def _label_of_people(columns: Sequence[ColumnProfile]) -> ColumnProfile | None:
+    """The column that holds labels and no verdicts: by its name, or it has gaps."""
+    named = [
+        c for c in columns
+        if has_usual_name(c) or not {*name_parts(c.name)}.isdisjoint(PEOPLE)
+    ]  # fmt: skip
+    gaps = [column for column in columns if not column.complete]
+    found = named or gaps
+    return found[0] if len(found) == 1 else None
+
+
+def ask_for_words(look: Findings) -> None:
+    """Ask what words in columns of reports, and in that of the outcome, mean."""
+    counts: dict[str, int] = {}
+    within: dict[str, list[str]] = {}
+    for column in look.reports:
+        for word, count in column.words.items():
+            counts[word] = counts.get(word, 0) + count
+            within.setdefault(word, []).append(column.name)
+    for word, count in counts.items():
+        names = within[word]
+        where = f"of {names[0]!r}" if len(names) == 1 else f"of {len(names)} columns"
+        reason = f"no report ({pluralize(count, 'cell')} {where})"
+        look.missing.setdefault(word, []).insert(0, reason)
+    if not look.missing:
+        return
+    asked = [f"{word!r} {join_names(why)}" for word, why in look.missing.items()]
+    does = "does" if len(asked) == 1 else "do"
+    meaning = join_names([each.replace("' ", "' mean ", 1) for each in asked])
+    options = shlex.join(
+        [part for word in look.missing for part in ("--missing", word)]
+    )
+    sentence = f"{does} {meaning}? Then pass {options}; else correct these cells."
+    choices = ((word, join_names(why)) for word, why in look.missing.items())
+    look.ask("missing", sentence, *choices)
+
+
+def doubt_agents(look: Findings, columns: Mapping[str, ColumnProfile]) -> None:
+    """Ask about columns that look like reports and may be something else."""
+    if look.classes or look.jury or "agents" not in look.options:
+        return
+    outcome = columns.get(look.options.get("outcome", ""))
+    labels = None
+    if outcome is not None:
+        labels = np.where(outcome.codes < 0, np.nan, outcome.codes)
+    reports = {column.name: column.by_row for column in look.reports}
+    doubts = doubtful_columns(reports, labels)
+    if doubts:
+        look.questions.append(agent_question("ignore", doubts))
+
+
+def find_percentages(look: Findings) -> None:
+    """Take columns with percent signs for percentages; others up to 1 are fractions."""
+    percent = agents_in_percent(look.reports, by_class=bool(look.classes))
+    if percent is True:
+        look.set("percent", True, "percent signs in the reports")
+    elif percent:
+        reason = "percent signs; the other agents lie between 0 and 1"
+        look.set("percent", percent, reason)
+
+
+def ask_for_percentages(look: Findings) -> None:
+    """Ask about columns up to 100 without percent signs that rise with the reports.
+
+    And about those whose names say so. The reports of a long table may be such a
+    column.
+    """
+    if "long" in look.options:
+        (reports,) = look.reports
+        if reports.is_score:
+            ask_for_scores(look, *score_range([reports]))
+        elif not (reports.percent or reports.lies_within(1.0)):
+            why = (True, "if the reports lie between 0 and 100")
+            look.ask("percent", "are the reports percentages?", why)
+        return
+    if look.classes or look.jury or "agents" not in look.options:
+        return
+    large = {n: c.by_row for n, c in look.open.items() if c.lies_within(100.0)}
+    found = percent_columns(large, [column.by_row for column in look.reports])
+    if found:
+        percent = look.options.get("percent", [])
+        question = percent_question(found, look.options["agents"], percent)
+        look.questions.append(question)

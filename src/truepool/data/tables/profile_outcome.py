@@ -1,0 +1,92 @@
+"""The outcome of an unknown table: its column, its labels, what is asked of them."""
+
+from collections.abc import Mapping, Sequence
+
+from truepool.core.formatting import pluralize
+from truepool.data.labels import no_outcome_words
+from truepool.data.tables.column_profile import ColumnProfile, format_mean
+from truepool.data.tables.doubtful_columns import name_parts
+from truepool.data.tables.profile_findings import Findings
+
+OUTCOMES = (
+    "y", "outcome", "label", "target", "class", "truth", "resolved", "resolution",
+    "result", "fraud", "attack", "default", "churn",
+)  # fmt: skip
+"""Of several columns with two values, one of such a name is the outcome."""
+
+PLAIN = ({"0", "1"}, {"0.0", "1.0"}, {"false", "true"})
+"""Labels that say themselves which one is positive."""
+
+
+def find_outcome(look: Findings, columns: Mapping[str, ColumnProfile]) -> None:
+    """Find the column of the outcome, or ask for it; and for its positive label."""
+    fit = [column for column in columns.values() if _fits(column, look.classes)]
+    usual = [column for column in fit if has_usual_name(column)]
+    chosen = usual if len(fit) > 1 else fit
+    if len(chosen) != 1:
+        none = " None has two different values." if not fit else ""
+        choices = ((column.name, column.describe()) for column in fit)
+        look.ask("outcome", f"which column holds the outcome?{none}", *choices)
+        return
+    column = chosen[0]
+    rest = " and ".join(repr(other.name) for other in fit if other is not column)
+    also = f"; {rest} could be one too" if rest else ""
+    set_outcome(look, column, also)
+
+
+def set_outcome(look: Findings, column: ColumnProfile, also: str = "") -> None:
+    """Take a column for the outcome, and ask what its labels do not say."""
+    counts = ", ".join(f"{k!r} in {n:,} rows" for k, n in column.counts.items())
+    look.set("outcome", column.name, counts + also, column.name)
+    labels = _labels(column)
+    words = [word for word in column.distinct if word not in labels]
+    for word in no_outcome_words(words):
+        count = pluralize(column.counts[word], "row")
+        reason = f"no outcome yet ({count} of {column.name!r})"
+        look.missing.setdefault(word, []).append(reason)
+    if len(labels) == 2 and {label.casefold() for label in labels} not in PLAIN:
+        sentence = "which label are the reports probabilities of?"
+        choices = ((label, _mean_report(look, column, label)) for label in labels)
+        look.ask("positive", sentence, *choices)
+
+
+def is_outcome(column: ColumnProfile) -> bool:
+    """Whether a column has two labels, beside words that may mean none yet."""
+    return len(_labels(column)) == 2
+
+
+def has_usual_name(column: ColumnProfile) -> bool:
+    """Whether a column is called as outcomes are."""
+    return any(part in OUTCOMES for part in name_parts(column.name))
+
+
+def _fits(column: ColumnProfile, classes: Sequence[str]) -> bool:
+    if not classes:
+        return is_outcome(column)
+    return bool(column.distinct) and {*_labels(column)} <= {*classes}
+
+
+def _labels(column: ColumnProfile) -> list[str]:
+    """Labels in their most common spelling; words for none where two others are left.
+
+    The reader refuses two spellings in one sentence, so that a column with two of a
+    label is an outcome that has to be corrected.
+    """
+    if len(column.distinct) == 2 and not column.spelled_alike:
+        return [*column.distinct]
+    spelled: dict[str, str] = {}
+    for label in sorted(column.distinct, key=lambda label: -column.counts[label]):
+        spelled.setdefault(label.casefold(), label)
+    known = [label for label in column.distinct if label in spelled.values()]
+    words = no_outcome_words(known)
+    rest = [label for label in known if label not in words]
+    return rest if len(rest) >= 2 else known
+
+
+def _mean_report(look: Findings, outcome: ColumnProfile, label: str) -> str:
+    """Say what agents report on average where this label was the outcome."""
+    rows = outcome.codes == outcome.distinct.index(label)
+    reports = [c for c in look.reports if not look.classes or c.name.endswith(label)]
+    mean = format_mean([column.by_row[rows] for column in reports], reports)
+    count = f"{outcome.counts[label]:,} rows"
+    return f"{count}; the mean report there is {mean}" if mean else count

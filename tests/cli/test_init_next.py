@@ -1,0 +1,187 @@
+"""The command that init prints last leads to a result, whatever the table looks like."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+T = 90
+RNG = np.random.default_rng(3)
+Y = (np.arange(T) % 3 == 0).astype(int)
+LABEL = np.where(Y, "yes", "no")
+P = {n: np.clip(0.25 + 0.5 * Y + RNG.normal(0, 0.15, T), 0.01, 0.99).round(3)
+     for n in ("Alpha", "Beta 2", "Gamma")}  # fmt: skip
+
+
+@pytest.fixture
+def follow(tmp_path, monkeypatch, truepool):
+    """Write a table, run init, and the command that it prints, with a label."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(columns, positive="yes"):
+        pd.DataFrame(columns).to_csv("t.csv", index=False)
+        code, out, err = truepool("init", "t.csv", "-o", "pool.toml")
+        assert (code, err) == (0, "")
+        (command,) = re.findall(r"^Next: truepool (.+)$", out, re.MULTILINE)
+        words = shlex.split(command.replace("LABEL", positive))
+        code, shown, err = truepool(*words, "--json")
+        assert code == 0, err
+        return out, json.loads(shown), err
+
+    return run
+
+
+def with_word(values, word, every):
+    cells = values.astype(str).astype(object)
+    cells[::every] = word
+    return cells
+
+
+def test_a_word_in_all_columns_of_reports_is_asked_about_once(follow):
+    reports = {name: with_word(p, "not run", 9) for name, p in P.items()}
+    age = RNG.integers(18, 95, T)
+    out, shown, _ = follow({"Age": age} | reports | {"Outcome 24h": LABEL})
+    assert out.count("not run' mean") == 1
+    assert (
+        "To fill in: does 'not run' mean no report (30 cells of 3 columns)? Then pass "
+        "--missing 'not run'; else correct these cells.\n"
+    ) in out
+    assert "agents: Alpha, Beta 2, Gamma (numbers between 0 and 1)" in out
+    assert out.endswith(" --positive LABEL --missing 'not run'\n")
+    assert shown["agents"] == ["Alpha", "Beta 2", "Gamma"]
+    assert shown["cases"] == T - 10
+
+
+def test_an_outcome_that_is_not_known_yet_in_a_word_is_asked_about(follow):
+    labels = LABEL.copy().astype(object)
+    labels[-20:] = "unknown"
+    out, shown, err = follow(P | {"verdict": labels})
+    assert (
+        "does 'unknown' mean no outcome yet (20 rows of 'verdict')? Then pass "
+        "--missing unknown;"
+    ) in out
+    assert "'verdict'" not in "".join(re.findall("segments.*", out))
+    assert shown["cases"] == T - 20
+    assert "20 rows have the outcome 'unknown', which means that it is not" in err
+
+
+def long(labels, unit=1.0):
+    cases = [f"Q-{t:02}" for t in range(T)]
+    return pd.concat(
+        [pd.DataFrame({"question": cases, "sort": [f"s{t % 4}" for t in range(T)],
+                       "forecaster": name, "forecast": (unit * p).round(0 if unit > 1 else 3),
+                       "result": labels}) for name, p in P.items()]
+    )  # fmt: skip
+
+
+def test_a_long_table_is_found_beside_a_word_for_no_outcome(follow):
+    labels = LABEL.copy().astype(object)
+    labels[-20:] = "pending"
+    out, shown, _ = follow(long(labels))
+    assert "long: question, forecaster, forecast (one row per report: 90 cases" in out
+    assert (shown["cases"], len(shown["agents"])) == (T - 20, 3)
+
+
+def test_a_long_table_of_whole_percents_with_two_dates_is_found(follow):
+    table = long(LABEL, 100.0)
+    day = pd.Timestamp("2026-03-20 10:00") + pd.to_timedelta(np.arange(T), "D")
+    table["submitted"] = [f"{d:%d/%m/%Y %H:%M:%S}" for d in [*day] * 3]
+    made = pd.to_datetime(table.submitted, dayfirst=True)
+    closes = made + pd.to_timedelta(np.tile(np.arange(T) % 10 - 1, 3), "D")
+    table["closes"] = [f"{d:%d/%m/%Y %H:%M:%S}" for d in closes]
+    early = table.assign(
+        submitted=[f"{d:%d/%m/%Y %H:%M:%S}" for d in made - pd.Timedelta("8D")],
+        forecast=50,
+    )
+    both = pd.concat([early, table]).reset_index(names="number")
+    out, shown, _ = follow(both)
+    assert "time: submitted (when each report was made)" in out
+    late = 3 * (np.arange(T) % 10 <= 1).sum()
+    assert f"decision-time: closes ({6 * T - late:,} of {6 * T:,} reports are" in out
+    assert "To fill in: are the reports percentages?" in out
+    assert out.endswith(" --percent\n")
+    assert "long = [" in Path("pool.toml").read_text()
+    assert shown["cases"] == T
+
+
+def test_a_date_before_all_reports_is_offered_and_not_taken(follow):
+    table = long(LABEL)
+    table["made"] = [f"2026-03-{1 + i % 28:02}" for i in range(3 * T)]
+    table["opened"] = "2026-02-01"
+    out, _, _ = follow(table)
+    assert "time: made" in out
+    assert "decision-time:" not in out
+    assert "Optional: is one of these when a case was decided?" in out
+
+
+def judges(values):
+    return {name: values(p) for name, p in P.items()}
+
+
+def test_words_that_columns_share_lead_to_a_jury(follow):
+    verdicts = judges(lambda p: np.where(p > 0.5, "pass", "fail"))
+    human = np.where(Y, "pass", "fail").astype(object)
+    human[::2] = None
+    out, shown, _ = follow(verdicts | {"human": human}, "pass")
+    assert "Next: truepool jury t.csv" in out
+    assert "--percent" not in out
+    assert [judge["name"] for judge in shown["judges"]] == [*P]
+
+
+@pytest.mark.parametrize(
+    ("top", "scale"), [(10, "1-10"), (5, "1-5")], ids=["to ten", "to five"]
+)
+def test_scores_lead_to_a_jury_and_never_to_percentages(follow, top, scale):
+    scores = judges(lambda p: (1 + (top - 1) * p).round(0).astype(int))
+    out, shown, _ = follow(scores | {"human": LABEL})
+    low, high = scale.split("-")
+    assert f"To fill in: are these scores of judges, from {low} to {high}?\n" in out
+    assert f"truepool jury t.csv --config pool.toml --scores {scale} " in out
+    assert "--percent" not in out
+    assert "%" not in out
+    assert [judge["name"] for judge in shown["judges"]] == [*P]
+
+
+def test_a_long_table_of_scores_leads_to_a_jury(follow):
+    table = long(LABEL, 10.0).rename(columns={"forecaster": "judge"})
+    table["forecast"] = table["forecast"].clip(1, 10)
+    out, shown, _ = follow(table)
+    assert "--scores 1-10" in out
+    assert len(shown["judges"]) == 3
+
+
+def test_a_propensity_is_offered_as_such_and_is_no_agent(follow):
+    chance = np.where(P["Alpha"] > 0.5, 1.0, 0.2)
+    chance[0] = 0.35
+    out, shown, _ = follow(P | {"review_prob": chance, "outcome": LABEL})
+    assert (
+        "Optional: is this the chance that the outcome of a case became known "
+        "(--propensity)? 'review_prob'.\n"
+    ) in out
+    assert shown["agents"] == [*P]
+    assert '# propensity = "review_prob"' in Path("pool.toml").read_text()
+
+
+def test_labels_in_two_spellings_are_named_and_not_offered_as_segments(
+    tmp_path, monkeypatch, truepool
+):
+    monkeypatch.chdir(tmp_path)
+    labels = LABEL.copy().astype(object)
+    labels[3] = "Yes"
+    pd.DataFrame(P | {"verdict": labels}).to_csv("t.csv", index=False)
+    _, out, _ = truepool("init", "t.csv")
+    assert "None has two different values" not in out
+    assert "--by" not in out
+    assert (
+        "The table cannot be read yet: outcome labels must differ in more than upper "
+        "and lower case; column 'verdict' has 'yes' and 'Yes'. Write them in one way"
+    ) in out
+    assert "Once it can be read: truepool audit t.csv" in out
+    labels[3] = "yes"
+    pd.DataFrame(P | {"verdict": labels}).to_csv("t.csv", index=False)
+    words = "t.csv --config pool.toml --positive yes --pool mean --json".split()
+    assert truepool("compare", *words)[0] == 0
