@@ -104,3 +104,46 @@ def test_a_column_of_many_texts_is_no_agent_with_a_mark_for_no_report(repeats):
     assert "--id Vorgang" in said
     assert "--long" in said
     assert "--missing" not in said
+
+
+SCORES = {name: RNG.integers(1, 11, 60) for name in ("ann", "bob", "cyd")}
+
+
+@pytest.mark.parametrize("layout", [None, "long"])
+def test_scores_are_not_read_as_percentages(layout):
+    frame = pd.DataFrame(SCORES).assign(y=OUTCOMES)
+    if layout == "long":
+        frame = frame.assign(case=range(60)).melt(
+            ["case", "y"], var_name="agent", value_name="report"
+        )
+    with pytest.raises(ReportError) as refusal:
+        read_panel(frame, percent=True, layout=layout)
+    assert str(refusal.value) == (
+        "with --percent reports are percentages; all numbers of 'ann', 'bob', 'cyd' "
+        "are whole, from 1 to 10, and look like scores. If they are, use truepool jury "
+        "--scores 1-10 instead; if they are percentages, write a percent sign after "
+        "each."
+    )
+
+
+def test_percent_signs_make_percentages_of_small_whole_numbers():
+    signed = {name: [f"{s}%" for s in scores] for name, scores in SCORES.items()}
+    panel = read_panel(pd.DataFrame(signed).assign(y=OUTCOMES), percent=True)
+    assert panel.reports[0, 0] == SCORES["ann"][0] / 100
+
+
+@pytest.mark.parametrize("other", [11, 7.5])
+def test_one_larger_number_or_fraction_is_enough_for_percentages(other):
+    frame = pd.DataFrame(SCORES).astype(float).assign(y=OUTCOMES)
+    frame.loc[3, "bob"] = other
+    assert len(read_panel(frame, percent=True)) == 60
+
+
+@pytest.mark.parametrize(("reports", "scores"), [(4, False), (5, True)])
+def test_few_small_whole_numbers_may_be_percentages(reports, scores):
+    frame = pd.DataFrame(SCORES).assign(y=OUTCOMES)[:reports]
+    if scores:
+        with pytest.raises(ReportError, match="look like scores"):
+            read_panel(frame, percent=True)
+    else:
+        assert len(read_panel(frame, percent=True)) == reports

@@ -63,6 +63,7 @@ from truepool.data.tables.summary import TableSummary
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.times import parse_times
 from truepool.data.tables.units import (
+    check_no_scores,
     check_percentages,
     check_rows,
     check_some_above_1,
@@ -594,16 +595,16 @@ def _long_table(
 def _check_long_percentages(
     long: LongReports, written: TableFormat, column: str
 ) -> None:
-    """Refuse percentages without a sign, of any agents, of which none is above 1."""
+    """Refuse percentages without a sign of which none is above 1, or all are scores."""
     percent = np.array([written.in_percent(name) for name in long.agents])
     bare = percent & ~np.isin(long.agents, long.signed)
     given = long.given
     cells = (
         given if isinstance(given, SparseReports) else SparseReports.from_dense(given)
     )
-    top, fraction = (
-        float(cells.values[of[cells.agent]].max(initial=0.0)) for of in (bare, ~percent)
-    )
+    shares, fractions = (cells.values[of[cells.agent]] for of in (bare, ~percent))
+    check_no_scores(np.array(long.agents)[bare].tolist(), 100 * shares)
+    top, fraction = (float(of.max(initial=0.0)) for of in (shares, fractions))
     check_some_above_1({column: 100 * top}, fraction, written)
 
 

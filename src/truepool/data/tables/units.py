@@ -7,7 +7,9 @@ import numpy as np
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.errors import ReportError
 from truepool.core.formatting import join_names, pluralize
+from truepool.data.labels import format_labels
 from truepool.data.reports import (
+    MAX_SCORE,
     SMALL,
     UNIT_RATIO,
     describe_mix,
@@ -19,6 +21,9 @@ from truepool.data.tables.table_format import TableFormat
 
 LIKELIER = 3.0
 """Log-likelihood by which fractions must explain outcomes better than percentages."""
+
+SCORES = 5
+"""Reports per agent from which small whole numbers are taken for scores."""
 
 EDGE = 1e-6
 """Least probability of an outcome: no single report may rule anything out."""
@@ -35,6 +40,7 @@ def check_percentages(
     percent = {n: 100 * r for n, r in reports.items() if written.in_percent(n)}
     fractions = {n: r for n, r in reports.items() if n not in percent}
     bare = {n: values for n, values in percent.items() if n not in signed}
+    check_no_scores([*bare], np.concatenate([*bare.values(), np.empty(0)]))
     _check_mixed(bare, [*fractions.values()])
     largest = {n: _top(values) for n, values in percent.items()}
     small = [n for n in bare if 0 < largest[n] <= 1]
@@ -59,6 +65,29 @@ def check_percentages(
         f"{largest[small[0]]:g}. If only {only} {'is' if len(large) == 1 else 'are'} "
         f"in percent, pass {percent_option(large)}; else write a percent sign after "
         f"each number of {small[0]!r}."
+    )
+
+
+def check_no_scores(agents: Sequence[str], percentages: FloatArray) -> None:
+    """Refuse percentages (M,) of several agents that are scores on a small scale.
+
+    >>> check_no_scores(["ann", "bob"], np.arange(1.0, 11.0))
+    Traceback (most recent call last):
+    truepool.core.errors.ReportError: with --percent reports are percentages; ...
+    """
+    known = percentages[~np.isnan(percentages)]
+    whole = np.round(known)
+    if len(agents) < 2 or not len(known) or np.abs(known - whole).max() > EDGE:
+        return
+    low, high = int(min(1, whole.min())), int(whole.max())
+    if not 3 <= high <= MAX_SCORE or len(known) < SCORES * len(agents):
+        return
+    scale = f"{low}-{5 if high <= 5 else MAX_SCORE}"
+    raise ReportError(
+        f"with --percent reports are percentages; all numbers of "
+        f"{format_labels(agents)} are whole, from {whole.min():g} to {high}, and look "
+        f"like scores. If they are, use truepool jury --scores {scale} instead; if "
+        "they are percentages, write a percent sign after each."
     )
 
 
