@@ -51,6 +51,36 @@ def found(panel):
     return [f for f in result.findings if f.code in CODES]
 
 
+def test_a_segment_whose_positives_all_had_to_be_reviewed_is_not_judged():
+    """Six positives with propensity 1, where others have one in ten: one more of those
+    would change everything."""
+    panel = regions(0)
+    inside = panel.columns["region"] == "EU"
+    positives = np.flatnonzero(inside & (panel.outcomes == 1))
+    kept = np.setdiff1d(np.arange(len(panel)), positives[6:])
+    part = panel.take(kept)
+    propensity = np.where(part.outcomes == 1, 1.0, 0.1)
+    chance = Panel(
+        part.reports, part.outcomes, columns=part.columns, propensity=propensity
+    )
+    shortages = {
+        s.group: s.shortage for s in audit(chance, by="region", resamples=50).segments
+    }
+    assert shortages["EU"] == (
+        "too few outcomes of a class for propensities that differ so much"
+    )
+    even = Panel(
+        part.reports,
+        part.outcomes,
+        columns=part.columns,
+        propensity=np.full(len(part), 0.1),
+    )
+    shortages = {
+        s.group: s.shortage for s in audit(even, by="region", resamples=50).segments
+    }
+    assert shortages["EU"] is None
+
+
 @pytest.mark.parametrize("agents", [2, 3])
 def test_leaving_its_reports_empty_there_cures_an_agent_that_fails_in_a_group(agents):
     panel = regions(0, "EU", agents)

@@ -17,7 +17,7 @@ from truepool.audits.topics.calibration import calibration, recalibrated_pool
 from truepool.audits.values import Calibration, Segment
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import join_names, number, percent
-from truepool.measures.groups import divide
+from truepool.measures.groups import FEWEST_OF_A_CLASS, divide
 from truepool.measures.inference import holm
 
 EMPTY = (
@@ -49,7 +49,7 @@ def skill_by_segment(evidence: Evidence) -> SkillBySegment:
     segment = np.zeros(len(evidence.cases), dtype=np.int64)
     for g, (_, cases) in enumerate(groups):
         segment[cases] = g
-    judged = [evidence.part(cases).shortage is None for _, cases in groups]
+    judged = [describe_few(evidence.part(cases)) is None for _, cases in groups]
     return SkillBySegment(evidence, segment, np.array(judged, dtype=np.bool_))
 
 
@@ -67,13 +67,31 @@ def calibrate(part: Evidence) -> Calibration:
     )
 
 
+def describe_few(part: Evidence) -> str | None:
+    r"""Say why a group has too few cases to be judged; None if it has enough.
+
+    By propensity one case counts for many, and whether one with the smallest was
+    reviewed is chance. The effective number of cases of a class, with one more of the
+    largest weight, :math:`(\sum w + w_{max})^2 / (\sum w^2 + w_{max}^2)`, must exceed
+    `FEWEST_OF_A_CLASS` (Kish 1965).
+    """
+    if part.shortage is not None or part.panel.propensity is None:
+        return part.shortage
+    weights = 1 / part.panel.propensity[part.cases]
+    top = float(weights.max())
+    for own in (weights[part.outcomes > 0], weights[part.outcomes == 0]):
+        effective = (own.sum() + top) ** 2 / (np.square(own).sum() + top**2)
+        if effective <= FEWEST_OF_A_CLASS:
+            return "too few outcomes of a class for propensities that differ so much"
+    return None
+
+
 def _segment(name: str, part: Evidence) -> Segment:
     outcomes = part.panel.outcomes[part.panel.one_row_each(part.cases)]
     counts = (name, len(outcomes), int((outcomes > 0).sum()))
-    if part.shortage:
-        return Segment(
-            *counts, part.shortage, weighted_share=part.unsplit.weighted_share
-        )
+    few = describe_few(part)
+    if few:
+        return Segment(*counts, few, weighted_share=part.unsplit.weighted_share)
     found = calibrate(part)
     return Segment(
         *counts,
