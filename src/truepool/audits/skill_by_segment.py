@@ -143,7 +143,7 @@ class SkillBySegment:
         skills = [self._skill(measure, agent, cases)]
         if measure != "AUC":
             # Learned where the agent fails, a recalibration spoils it elsewhere.
-            pass
+            skills.append(self._as_it_is(agent, cases))
         for g in np.flatnonzero(self.judged).tolist():
             if self._comparable(cases, g):
                 own = [skill.contrast(self._is(g)).p_value(sign) for skill in skills]

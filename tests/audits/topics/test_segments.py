@@ -9,6 +9,7 @@ from truepool.audits import audit
 from truepool.audits.auditor import _evidence
 from truepool.audits.evidence import Evidence
 from truepool.audits.severity import FEEDS
+from truepool.audits.skill_by_segment import BETTER, WORSE
 from truepool.audits.topics.segments import check, segments, skill_by_segment
 from truepool.comparison import compare
 from truepool.core.errors import PanelError, SettingError
@@ -333,7 +334,7 @@ def test_cases_of_almost_no_weight_are_almost_not_there():
     assert min(found) < 0.01
 
 
-def five_wards(seed, expert=None, local=None, cases=4000, agents=4):
+def five_wards(seed, expert=None, local=None, cases=4000, agents=4, spread_of_e=1.6):
     """Sound agents in wards of different rates and case mix; ward E is the last.
 
     The ``local`` agent is good in ward E and outputs noise elsewhere; the ``expert`` is
@@ -342,7 +343,7 @@ def five_wards(seed, expert=None, local=None, cases=4000, agents=4):
     rng = np.random.default_rng(seed)
     ward = rng.choice(list("ABCDE"), cases, p=[0.34, 0.24, 0.18, 0.12, 0.12])
     shift = dict(zip("ABCDE", [0.0, 0.3, -0.3, 0.2, 0.4], strict=True))
-    spread = dict(zip("ABCDE", [1.7, 1.4, 1.8, 1.2, 1.6], strict=True))
+    spread = dict(zip("ABCDE", [1.7, 1.4, 1.8, 1.2, spread_of_e], strict=True))
     log_odds = np.array([shift[w] for w in ward]) - 2.5
     log_odds += np.array([spread[w] for w in ward]) * rng.normal(0, 1, cases)
     outcomes = (rng.random(cases) < 1 / (1 + np.exp(-log_odds))).astype(int)
@@ -386,6 +387,11 @@ def test_no_sound_agent_does_worse_where_another_one_is_even_better(seed, agents
 
 
 @pytest.mark.parametrize("seed", range(3))
+def test_one_expert_for_hard_cases_does_not_make_all_others_fail_there(seed):
+    assert min(p_values(five_wards(seed, expert=1, cases=8000, spread_of_e=0.8))) > 0.05
+
+
+@pytest.mark.parametrize("seed", range(3))
 def test_where_cases_are_hard_to_tell_apart_no_agent_fails(seed):
     assert min(p_values(five_wards(seed))) > 0.05
 
@@ -404,25 +410,36 @@ def test_an_agent_that_is_biased_in_one_segment_is_found_by_its_brier_skill():
     assert finding.number.high < 0
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_it_is_the_failing_segment_that_is_named_and_not_the_sound_one(seed):
-    """A recalibration that is learned where the agent outputs noise spoils the rest."""
-    panel = five_wards(seed)
-    where = np.where(np.isin(panel.columns["region"], ["A", "B"]), "south", "north")
+@pytest.mark.parametrize("seed", range(3))
+def test_an_agent_that_fails_in_one_segment_does_not_fail_in_the_other(seed):
+    """A recalibration that is learned from noise says the base rate of the noise."""
     rng = np.random.default_rng(seed)
-    reports, south = panel.reports.copy(), np.flatnonzero(where == "south")
-    reports[south, 0] = reports[rng.permutation(south), 0]
-    failing = Panel(reports, panel.outcomes, columns={"region": where})
-    evidence = _evidence(failing, COSTS, None, "mean", 0.95, 20, 0, "region", None)
-    first = next(c for c in check(evidence) if c.code == "fails-in-segment")
-    assert first.p_value < 0.01
-    assert (
-        "worse where region is south" in first.sentence
-        or "only where region is north" in first.sentence
-    )
-    weak = skill_by_segment(evidence)._tests("Brier skill", 0, -1)
-    names = [name for name, _ in divide(where)]
-    assert weak[names.index("north")] > 0.05 > weak[names.index("south")]
+    north = rng.random(4000) < 0.5
+    log_odds = np.where(north, 1.0, -3.0) + rng.normal(0, 1.5, 4000)
+    outcomes = (rng.random(4000) < 1 / (1 + np.exp(-log_odds))).astype(int)
+    said = log_odds[:, None] + rng.normal(0, [0.5, 0.7, 0.9], (4000, 3))
+    south = np.flatnonzero(~north)
+    said[south, 0] = said[rng.permutation(south), 0]
+    where = np.where(north, "north", "south")
+    panel = Panel(1 / (1 + np.exp(-said)), outcomes, columns={"region": where})
+    evidence = _evidence(panel, COSTS, None, "mean", 0.95, 20, 0, "region", None)
+    skill = skill_by_segment(evidence)
+    is_south = np.array([name == "south" for name, _ in divide(where)])
+    assert skill._tests("Brier skill", 0, WORSE)[~is_south] > 0.05
+    weak = skill.find_weak(0)
+    assert weak.p_value < 0.001
+    assert weak.failing.tolist() == is_south.tolist()
+
+
+def test_an_agent_that_knows_a_little_everywhere_is_not_of_use_in_one_segment_only():
+    panel = five_wards(0, local=1, cases=12_000)
+    reports, elsewhere = panel.reports.copy(), panel.columns["region"] != "E"
+    reports[elsewhere, 1] = (7 * reports[elsewhere, 1] + reports[elsewhere, 0]) / 8
+    weak = Panel(reports, panel.outcomes, columns=dict(panel.columns))
+    evidence = _evidence(weak, COSTS, None, "mean", 0.95, 20, 0, "region", None)
+    skill = skill_by_segment(evidence)
+    assert skill._tests("AUC", 1, BETTER)[-1] < 1e-6
+    assert not skill.find_weak(1).only
 
 
 def test_where_no_agent_knows_anything_elsewhere_none_is_odd():
