@@ -187,7 +187,13 @@ def _until(plan: Recommendation) -> str:
         (rest, "fixed or left out"),
         ([name for name in agents if name in local], f"fixed or left out where {fail}"),
     )
-    return f"until {' and '.join(f'{_subject(w)} {cure}' for w, cure in parts if w)}"
+    pairs = {f.who[0]: " or ".join(f.who) for f in fixes if f.code == "copy"}
+    subjects = [
+        (_subject([pairs.get(name, name) for name in who]), cure)
+        for who, cure in parts
+        if who
+    ]
+    return f"until {' and '.join(f'{who} {cure}' for who, cure in subjects)}"
 
 
 def _subject(agents: Sequence[str]) -> str:
