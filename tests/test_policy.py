@@ -206,6 +206,7 @@ POLICY = {
     "measures.groups": {
         "FEWEST_CASES": 30,
         "FEWEST_OF_A_CLASS": 5,
+        "FEWEST_UNITS": 5,
         "MOST_GROUPS": 50,
     },
     "measures.inference.bootstrap": {"DRAWN_TOGETHER": 1_000, "GROUPS": 4_000},
