@@ -356,7 +356,7 @@ POLICY = {
         ),
         "MARGIN": 0.03,
     },
-    "render.tables.evidence": {"MOST_AGENTS": 20, "PAIRS": 8},
+    "render.tables.evidence": {"MOST_AGENTS": 20, "MOST_SEGMENTS": 8, "PAIRS": 8},
     "render.figures.time_series": {
         "SMOOTH": 5,
         "NAMED_ALARMS": 6,

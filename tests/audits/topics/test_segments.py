@@ -19,8 +19,9 @@ from truepool.measures.groups import NO_VALUE, divide
 from truepool.pools.mean import Mean
 from truepool.pools.vcg import VCG
 from truepool.render.html.audit import html
-from truepool.render.numbers import percent
+from truepool.render.numbers import format_estimate, percent
 from truepool.render.tables.comparison import groups
+from truepool.render.tables.evidence import agents_by_segment
 
 RATES = {"EU": 0.3, "US": 0.5, "ASIA": 0.2, "LATAM": 0.4}
 SHARES = [0.4, 0.3, 0.28, 0.02]
@@ -449,6 +450,63 @@ def test_two_groups_are_too_few_for_an_audit_to_judge():
     assert dict(result.withheld)["calibration"] == reason
     assert result.verdict == f"Too little is known to judge this pool: {reason}."
     assert {one.no_slope for one in result.calibration} == {reason}
+
+
+def test_the_table_of_agents_has_the_auc_of_each_within_each_segment(audited, tmp_path):
+    from sklearn.metrics import roc_auc_score
+
+    panel, whole = audited
+    for one in whole.segments[:-1]:
+        own = panel.columns["region"] == one.group
+        for i, skill in enumerate(one.agents):
+            area = roc_auc_score(panel.outcomes[own], panel.reports[own, i])
+            assert_allclose(skill.auc.value, area)
+            assert skill.auc.low < area < skill.auc.high <= 1
+            brier = np.square(panel.reports[own, i] - panel.outcomes[own]).mean()
+            rate = panel.outcomes[own].mean()
+            assert_allclose(skill.brier_skill.value, 1 - brier / (rate * (1 - rate)))
+    assert whole.segments[-1].agents == (), "too small to be judged"
+    (table,) = agents_by_segment(whole)
+    assert table.headers == ("agent", "EU", "US", "ASIA")
+    first = whole.segments[0].agents[0].auc
+    assert table.rows[0][1] == format_estimate(first)
+    assert table.title in whole.to_markdown()
+    whole.to_html(tmp_path / "a.html")
+    assert table.title in (tmp_path / "a.html").read_text()
+    assert len(whole.to_dict()["segments"][0]["agents"]) == len(panel.agents)
+
+
+def test_the_table_of_agents_of_three_classes_has_their_brier_skill():
+    (table,) = agents_by_segment(audit(wards(), by="region", resamples=20))
+    assert table.title == "Brier skill of every agent within segments of region"
+
+
+def test_a_terminal_shows_the_agents_in_the_largest_segments_only():
+    panel = five_wards(0, cases=1500)
+    where = np.resize([f"unit {k}" for k in range(10)], 1500)
+    many = Panel(panel.reports, panel.outcomes, columns={"region": where})
+    result = audit(many, by="region", resamples=20)
+    (shown,), (every,) = agents_by_segment(result, 20), agents_by_segment(result)
+    assert (len(shown.headers), len(every.headers)) == (9, 11)
+    assert shown.notes[-1] == (
+        "Shown are the 8 largest of 10 segments; the others are in --json and "
+        "--markdown."
+    )
+
+
+def test_without_segments_there_is_no_table_of_agents():
+    assert agents_by_segment(audit(sound(cases=80), resamples=20)) == []
+
+
+def test_an_agent_without_enough_reports_in_a_segment_has_no_skill_there():
+    panel = five_wards(0, cases=1500)
+    reports = panel.reports.copy()
+    reports[panel.columns["region"] == "A", 1] = np.nan
+    sparse = Panel(reports, panel.outcomes, columns=dict(panel.columns))
+    result = audit(sparse, by="region", resamples=20)
+    (one,) = [s.agents[1] for s in result.segments if s.group == "A"]
+    assert (one.cases, one.auc, one.brier_skill) == (0, None, None)
+    assert agents_by_segment(result)[0].rows[1][1] == "-"
 
 
 def test_nothing_decided_positive_has_no_precision():
