@@ -100,7 +100,12 @@ POLICY = {
         "PRECISE": 0.1,
         "REACH": 1.96,
     },
-    "data.tables.files": {"MAX_QUOTED": 40},
+    "data.tables.csv_faults": {
+        "ALIKE": 0.8,
+        "LOOKED_AT": 1_000,
+        "MAX_QUOTED": 40,
+        "MOST_TITLE_LINES": 20,
+    },
     "data.tables.manifest": {"FORMAT": 1, "PERIOD": 1.0},
     "data.tables.panel_stream": {"HEAD": 20_000, "MOST_LABELS": 1_000},
     "data.tables.report_columns": {"MOST_MARKS": 10},

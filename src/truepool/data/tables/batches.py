@@ -23,6 +23,7 @@ from truepool.data.panel import check_times
 from truepool.data.row_names import Naming, cases_of_rows, named_rows
 from truepool.data.sparse import SparseReports
 from truepool.data.tables.column_selection import Batch, ColumnSelection
+from truepool.data.tables.csv_faults import lines_above_header
 from truepool.data.tables.dataset import Part, open_dataset, read_part
 from truepool.data.tables.files import (
     JSON_LINES,
@@ -32,6 +33,7 @@ from truepool.data.tables.files import (
     parse_header,
     read_file,
     unknown_encoding,
+    unreadable,
 )
 from truepool.data.tables.origin import LEGACY, Origin
 from truepool.data.tables.reader import load_table
@@ -138,9 +140,13 @@ def _csv(
             "the table must have a line with the names of its columns; "
             f"{'standard input' if path is None else path} is empty"
         )
-    names, separator = parse_header(line, written.sep)
+    try:
+        names, separator = parse_header(line, written.sep)
+        chosen = wanted.choose(names)
+    except PanelError as error:
+        above = None if path is None else lines_above_header(path)
+        raise above or error from None
     guessed = None if is_utf8(line) else LEGACY
-    chosen = wanted.choose(names)
     if not stream.peek(1):  # type: ignore[attr-defined]
         return
     numbers = (*wanted.reports(names), *written.columns)
@@ -167,7 +173,10 @@ def _csv(
     except UnicodeDecodeError:
         raise unknown_encoding("this one") from None
     except (pa.ArrowException, OSError, EOFError) as error:
-        raise _unreadable("CSV", error) from None
+        if path is None:
+            reason = str(error).splitlines()[0]
+            raise SourceError(f"the table cannot be read as CSV: {reason}") from None
+        raise unreadable(path, "csv", error, written.sep) from None
 
 
 def _parquet(path: Path, wanted: ColumnSelection) -> Iterator[Batch]:
@@ -343,8 +352,3 @@ def _number(value: Any, name: str, t: int, written: TableFormat) -> float:
             "null where there is no report."
         )
     return float(value)
-
-
-def _unreadable(kind: str, error: Exception) -> SourceError:
-    reason = str(error).splitlines()[0]
-    return SourceError(f"the table cannot be read as {kind}: {reason}")

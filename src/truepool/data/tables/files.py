@@ -17,6 +17,12 @@ from pyarrow import compute, csv, json, parquet
 from truepool.core.arrays import Array
 from truepool.core.errors import MissingExtraError, SourceError
 from truepool.core.files import atomic_path, missing_file
+from truepool.data.tables.csv_faults import (
+    MAX_QUOTED,
+    NAMES,
+    lines_above_header,
+    uneven_lines,
+)
 from truepool.data.tables.origin import LEGACY, Origin
 from truepool.data.tables.table_format import TableFormat
 
@@ -24,13 +30,9 @@ CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
 PARQUET = (".parquet", ".pq")
 EXCEL = (".xlsx", ".xlsm")
 JSON_LINES = (".jsonl", ".ndjson")
-MAX_QUOTED = 40
-"""Characters of a faulty line that an error shows."""
 FORMULA = r"[=+\-@\t\r]"
 """What a text begins with that a spreadsheet takes for a formula."""
 WRITTEN = (".csv", ".csv.gz", *PARQUET)
-NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-"""Separators that are looked for, in order of preference, and what they are called."""
 
 
 def file_format(path: Path, use: str, *, lines: bool = False) -> str:
@@ -90,9 +92,20 @@ def read_file(path: Path, written: TableFormat) -> tuple[pa.Table, Origin]:
     except UnicodeDecodeError:
         raise unknown_encoding(str(path)) from None
     except (pa.ArrowException, OSError, EOFError) as error:
-        reason = str(error).splitlines()[0]
-        raise SourceError(f"{path} cannot be read as {kind}: {reason}") from None
+        raise unreadable(path, kind, error, written.sep) from None
     return table.rename_columns(names), origin
+
+
+def unreadable(
+    path: Path, kind: str, error: Exception, separator: str | None
+) -> SourceError:
+    """Return the refusal of a file: the line at fault, where that can be found."""
+    found = None
+    if kind == "csv" and isinstance(error, pa.ArrowInvalid):
+        _, used = parse_header(_first_line(path), separator)
+        found = uneven_lines(path, used)
+    reason = str(error).splitlines()[0]
+    return found or SourceError(f"{path} cannot be read as {kind}: {reason}")
 
 
 def read_names(path: Path, written: TableFormat) -> list[str]:
@@ -107,9 +120,12 @@ def read_names(path: Path, written: TableFormat) -> list[str]:
 
 
 def _read_text(path: Path, written: TableFormat) -> tuple[pa.Table, Origin]:
-    _, separator = parse_header(_first_line(path), written.sep)
+    try:
+        _, separator = parse_header(_first_line(path), written.sep)
+    except SourceError as error:
+        raise lines_above_header(path) or error from None
     if separator == written.decimal:
-        raise SourceError(
+        raise lines_above_header(path) or SourceError(
             f"{path} separates its columns by {NAMES[separator]}, which cannot be the "
             "decimal mark too. Leave out --decimal, or say what separates the columns "
             "(--sep)."

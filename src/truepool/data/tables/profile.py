@@ -12,8 +12,8 @@ from typing import Any
 from truepool.core.errors import TruepoolError
 from truepool.core.formatting import pluralize
 from truepool.data.tables.column_profile import ColumnProfile, profile_columns
+from truepool.data.tables.csv_faults import NAMES
 from truepool.data.tables.doubtful_columns import name_parts
-from truepool.data.tables.files import NAMES
 from truepool.data.tables.profile_agents import (
     ask_for_percentages,
     ask_for_words,

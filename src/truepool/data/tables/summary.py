@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from truepool.core.formatting import pluralize
-from truepool.data.tables.files import NAMES
+from truepool.data.tables.csv_faults import NAMES
 from truepool.data.tables.origin import Origin
 
 GUESSED_ENCODING = (
