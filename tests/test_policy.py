@@ -223,6 +223,7 @@ POLICY = {
     "measures.groups": {
         "FEWEST_CASES": 30,
         "FEWEST_OF_A_CLASS": 5,
+        "FEWEST_UNITS": 5,
         "MOST_GROUPS": 50,
     },
     "measures.inference.bootstrap": {"DRAWN_TOGETHER": 1_000, "GROUPS": 4_000},
@@ -375,7 +376,7 @@ POLICY = {
         ),
         "MARGIN": 0.03,
     },
-    "render.tables.evidence": {"MOST_AGENTS": 20, "PAIRS": 8},
+    "render.tables.evidence": {"MOST_AGENTS": 20, "MOST_SEGMENTS": 8, "PAIRS": 8},
     "render.figures.time_series": {
         "SMOOTH": 5,
         "NAMED_ALARMS": 6,

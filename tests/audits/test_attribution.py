@@ -216,6 +216,14 @@ def test_what_several_agents_cause_together_names_all_and_stands_under_none():
     assert alone.cause == ("biased", "ada")
 
 
+@pytest.mark.parametrize("code", ["uninformative", "over-confident", "harmful"])
+def test_a_fault_as_a_whole_is_explained_by_where_the_agent_fails(code):
+    whole, local = candidate(code, ("ada",)), candidate("fails-in-segment", ("ada",))
+    found = findings_of(whole, local)
+    assert found["fails-in-segment", "ada"].cause == ()
+    assert found[code, "ada"].cause == ("fails-in-segment", "ada")
+
+
 def test_a_slight_drift_explains_a_slight_decline_without_hiding_a_warning():
     small = drift("ada", 500, matters=False, price=None)
     effect = findings_of(decline(), small)["drifted-pool",]

@@ -22,6 +22,7 @@ POLICY = {
     "reliability": {"GROUPS": 10},
     "sampling": {"TRAINING_CASES": 50_000},
     "severity": {"LIKELY": 0.05, "SURE": 0.01, "MINOR": 0.02},
+    "skill_by_segment": {"BETTER": 1, "LITTLE": 0.5, "WORSE": -1},
     "miscalibration": {
         "BIAS": 0.02,
         "SEPARATED": 0.999,

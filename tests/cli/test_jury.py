@@ -550,6 +550,8 @@ def test_a_long_table_has_one_row_per_verdict(table, truepool, tmp_path):
         (("--repeated", "ann=ann"), "--repeated must name two columns"),
         (("--tool", "promptfo"), "there is no evaluation tool 'promptfo'"),
         (("--labels", "nowhere.csv"), "there is no file 'nowhere.csv'"),
+        (("--weight", "label_weight"), "--label-next writes them: pass its file, with the "
+         "labels, as --labels, or name another column (--weight)"),
         (("--outcome", "label"), "there is no 'label'; columns: id, ann"),
         (("--json", "-o", "-"), "standard output takes either the items or JSON"),
     ],

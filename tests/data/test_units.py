@@ -147,3 +147,16 @@ def test_few_small_whole_numbers_may_be_percentages(reports, scores):
             read_panel(frame, percent=True)
     else:
         assert len(read_panel(frame, percent=True)) == reports
+
+
+def test_small_percentages_beside_an_agent_that_reports_the_opposite_are_one_unit():
+    """Half of the numbers are at most 1, which is usual where 2 % are positive."""
+    rng = np.random.default_rng(0)
+    p = 1 / (1 + np.exp(-rng.normal(-4.5, 1.5, 2000)))
+    column = np.round(100 * p, 2)
+    assert 0.3 < (column <= 1).mean() < 0.7
+    sound = p * rng.uniform(0.7, 1.3, 2000)
+    for others in (np.c_[sound, 1 - p], np.c_[sound, p, 1 - p]):
+        assert mixed_units(column, others) is None
+    mixed = np.where(np.arange(2000) % 2, column, p)
+    assert mixed_units(mixed, np.c_[sound, p, 1 - p]) is not None

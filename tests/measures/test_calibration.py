@@ -151,3 +151,14 @@ def test_reports_of_0_and_1_count_as_a_thousand_to_one():
     assert calibration.RIDGE == 0.01
     assert (calibration.CLIP, calibration.MIN_PRECISION) == (1e-6, 1e-6)
     assert (calibration.MAX_UNBINNED, calibration.BIN_WIDTH) == (20_000, 1e-3)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_fewer_than_three_groups_leave_nothing_to_estimate_an_error_from(groups):
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.05, 0.95, 200)
+    y = (rng.random(200) < p).astype(int)
+    found = cox(p, y, groups=np.arange(200) % groups)
+    assert_allclose([found.intercept, found.slope], cox(p, y)[:2], rtol=1e-6)
+    assert np.isnan([found.slope_error, found.likelihood_ratio]).all()
+    assert np.isfinite(cox(p, y, groups=np.arange(200) % 3)).all()

@@ -408,8 +408,18 @@ def test_a_saving_between_classes_names_its_unit():
     )
 
 
+@pytest.mark.parametrize(
+    ("agents", "words"),
+    [(["ada"], "ada is fixed or left out where it fails"),
+     (["ada", "bob"], "ada and bob are fixed or left out where they fail")],
+)  # fmt: skip
+def test_an_agent_that_fails_in_a_group_is_not_left_out_altogether(agents, words):
+    faults = [error("fails-in-segment", who) for who in agents]
+    assert f"until {words}:" in sentence(fixed(*faults))
+
+
 def test_an_agent_that_fails_in_a_group_is_left_out_there_and_not_fixed():
-    words = "savings per case if left out there (in false alarms)"
+    words = "savings per case if left out where it fails (in false alarms)"
     assert saving_label(audit(), "fails-in-segment") == words
 
 

@@ -164,7 +164,8 @@ class Evidence:
         """
         whole = len(self.outcomes) == len(self.panel)
         outcomes = self.panel.outcomes[self.panel.one_row_each(self.cases)]
-        return describe_shortage(outcomes, "outcomes" if whole else "tested outcomes")
+        what = "outcomes" if whole else "tested outcomes"
+        return describe_shortage(outcomes, what, self.groups_of(self.cases))
 
     # The pool on cases it did not learn from
 

@@ -171,8 +171,22 @@ class FailureScenario:
 
 
 @dataclass(frozen=True)
+class AgentSkill:
+    """How well an agent does on the tested cases of a segment that it reported on.
+
+    ``auc`` is that within the segment (two classes), ``brier_skill`` the share of the
+    Brier loss of the segment's base rate that its reports save. None: too few cases.
+    """
+
+    agent: str
+    cases: int
+    auc: Estimate | None = None
+    brier_skill: Estimate | None = None
+
+
+@dataclass(frozen=True)
 class Segment:
-    """How the pool does on the tested cases of one segment.
+    """How the pool and the agents do on the tested cases of one segment.
 
     ``shortage`` says why a segment is too small to be judged. ``bias`` is the mean
     pooled probability minus the share of positives, ``slope`` that of `Calibration`.
@@ -188,6 +202,8 @@ class Segment:
     slope: Estimate | None = None
     weighted_share: float | None = None
     """Share of positives by the weights of the cases; None where they have none."""
+    agents: tuple[AgentSkill, ...] = ()
+    """In the order of the audit; none where the segment is not judged."""
 
     @property
     def share(self) -> float:

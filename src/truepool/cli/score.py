@@ -122,7 +122,7 @@ def score(
     written = _format_of_new(source, new_format, fitted_on)
     written = replace(written, columns=_columns(pool, limit))
     _check_percent_names(pool.agents_, written, fitted_on)
-    usual_id = fitted_on.id or "id"
+    usual_id = _usual_id(fitted_on)
     name = written.long[0] if written.long else written.id or usual_id
     scorer = Scorer(pool, name, contributions, share, seed)
     doubt = _unit_doubt(pool, new_format, written, fitted_on)
@@ -227,7 +227,7 @@ def _score_parts(
         pool.agents_,
         pool.labels_,
         written,
-        usual_id=fitted_on.id or "id",
+        usual_id=_usual_id(fitted_on),
         apart=fitted_on.apart,
     )
     how = PartScorer(scorer, wanted, doubt)
@@ -281,6 +281,11 @@ def _format_of_new(
         if not set(fitted_on.long) <= set(names):
             known |= {name: vars(TableFormat())[name] for name in LONG}
     return TableFormat(**known)
+
+
+def _usual_id(fitted_on: "TableFormat") -> str:
+    """Return the column that named the cases when the pool was fitted."""
+    return fitted_on.id or (fitted_on.long or ("id",))[0]
 
 
 def _unit_doubt(

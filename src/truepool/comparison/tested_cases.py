@@ -167,7 +167,10 @@ def compare_groups(
 ) -> tuple[GroupComparison, ...]:
     """Compare the pools within each group, p-values adjusted for all of them."""
     parts = {name: tested.take(cases) for name, cases in groups}
-    shortages = {name: describe_shortage(p.case_outcomes) for name, p in parts.items()}
+    shortages = {
+        name: describe_shortage(part.case_outcomes, groups=part.groups)
+        for name, part in parts.items()
+    }
     judged = [name for name, shortage in shortages.items() if shortage is None]
     raw = [parts[name].p_values() for name in judged]
     p_values = adjust(np.array(raw)) if raw else ()

@@ -339,17 +339,20 @@ def mixed_units(column: FloatArray, others: FloatArray) -> tuple[int, int] | Non
     """Return a case with a percentage and one with a probability of one agent (T,).
 
     None where it has one unit. ``others`` (T, M) are probabilities of other agents: its
-    numbers up to 1 are probabilities if, as such, they lie closer to the others' mean.
+    numbers up to 1 are probabilities if, as such, they lie closer to the reports of
+    most of the others. One of these may report the opposite, which small percentages
+    are far from.
     """
-    known = np.isfinite(others)
-    total = np.where(known, others, 0.0).sum(axis=1)
-    mean = total / np.maximum(known.sum(axis=1), 1)
-    below = (column > 0) & (column <= 1) & known.any(axis=1)
+    below = (column > 0) & (column <= 1) & np.isfinite(others).any(axis=1)
     above = column > 1
     if not above.any() or below.sum() < MIXED_SHARE * np.isfinite(column).sum():
         return None
-    x, expected = column[below], mean[below]
-    if abs(x - expected).mean() >= abs(x / 100 - expected).mean():
+    x, reports = column[below, None], others[below]
+    reports = reports[:, np.isfinite(reports).any(axis=0)]
+    as_it_is, as_share = (
+        np.nanmean(abs(guess - reports), axis=0) for guess in (x, x / 100)
+    )
+    if 2 * (as_it_is < as_share).sum() <= reports.shape[1]:
         return None
     return int(np.argmax(above)), int(np.argmax(below))
 

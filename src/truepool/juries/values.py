@@ -28,6 +28,10 @@ DECIMALS = 15
 Advice: TypeAlias = Literal["keep", "drop", "undecided"]
 
 
+WEIGHT = "label_weight"
+"""Column with the weights of items that were chosen to be labelled."""
+
+
 @dataclass(frozen=True)
 class Judge:
     """One judge: how often it answered and, on the labelled items, how well.
@@ -269,7 +273,7 @@ class Jury:
         if self.plan is not None:
             weights = np.full(len(self), np.nan)
             weights[self.plan.cases] = self.plan.weights
-            columns["label_weight"] = weights
+            columns[WEIGHT] = weights
         if id in columns:
             raise SourceError(
                 f"the result has a column {id!r} of its own; rename the id column"

@@ -32,6 +32,7 @@ from truepool.data.tables.numbers import is_empty
 from truepool.data.tables.text_columns import VERDICTS
 from truepool.juries.evaluation_logs import COLUMNS, check_scores, read_log
 from truepool.juries.runs import number_runs
+from truepool.juries.values import WEIGHT
 from truepool.juries.worded_verdicts import number_words
 
 LONG_NAMES = (
@@ -100,6 +101,7 @@ def read_verdicts(
     if labels is not None:
         frame = _join_labels(frame, written, labels)
     name = written.weight
+    _check_weight(name, frame, labels, written)
     if name is not None:
         kept = (*written.columns, name)
         written = replace(written, weight=None, columns=kept)
@@ -118,6 +120,27 @@ def read_verdicts(
     summary = replace(summary, origin=origin)
     swapped = _both_orders(summary.agents)
     return VerdictTable(verdicts, summary, repeated, weights, swapped, id)
+
+
+def _check_weight(
+    name: str | None, frame: nw.DataFrame[Any], labels: Any, written: TableFormat
+) -> None:
+    """Refuse weights of labels that are not there, and ones that nobody asked for."""
+    if name is not None and name not in frame.columns:
+        raise SourceError(
+            f"there is no column {name!r} with the weights of labels"
+            f"{suggestion(name, frame.columns)}; columns: {', '.join(frame.columns)}. "
+            "--label-next writes them: pass its file, with the labels, as --labels, or "
+            "name another column (--weight)."
+        )
+    if name is None and labels is not None:
+        given, _ = read_source(labels, written)
+        if WEIGHT in given.columns and not is_empty(given[WEIGHT]).all():
+            raise SourceError(
+                f"labels that were chosen count by their weights; {labels} has the "
+                f"column {WEIGHT!r}, which --label-next wrote. Pass --weight {WEIGHT}, "
+                "or take the column out if the labels were drawn at random."
+            )
 
 
 def _id_column(written: TableFormat) -> str:

@@ -95,7 +95,9 @@ def cox(
     have a = 0 and b = 1, which the likelihood ratio tests. The standard error is
     robust to misspecification (a sandwich estimate). The slope is NaN where it is not
     identified: one report for all cases, or separated outcomes. Where cases have
-    weights or groups the test is Wald's, with the variance between the groups.
+    weights or groups the test is Wald's, with the variance between the groups; error
+    and ratio are NaN with fewer than three groups, of which two coefficients are
+    fitted and none is left to vary.
 
     >>> p = np.repeat([0.1, 0.9], 50)
     >>> fit = cox(p, np.r_[np.arange(50) < 15, np.arange(50) < 35].astype(int))
@@ -134,11 +136,14 @@ def cox(
         if groups is not None:
             unit = np.unique(groups.astype(str), return_inverse=True)[1]
             scores = np.stack([np.bincount(unit, row) for row in scores])
+            if scores.shape[1] < 3:
+                intercept -= slope * centre
+                return Cox(intercept, slope, np.nan, np.nan, 2)
         between = scores @ scores.T
     spread = inverse @ between @ inverse
     if not plain:
         gap = found - start
-        ratio = float(gap @ np.linalg.solve(spread, gap))
+        ratio = float(gap @ newton_step(spread, gap))
     error = float(np.sqrt(max(spread[0, 0], 0.0)))
     return Cox(intercept - slope * centre, slope, error, ratio, 2)
 

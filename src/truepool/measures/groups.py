@@ -12,6 +12,10 @@ from truepool.data.panel import Panel
 FEWEST_CASES, FEWEST_OF_A_CLASS = 30, 5
 """Below these numbers of outcomes, no interval is given and no test is made."""
 
+FEWEST_UNITS = 5
+"""Nor below this number of groups of cases that depend on each other (--group): how
+much the mean of a group varies is known from the groups alone."""
+
 MOST_GROUPS = 50
 """A column with more different values than this does not divide cases into groups."""
 
@@ -26,15 +30,24 @@ def enough_cases(outcomes: IntArray) -> bool:
     return len(outcomes) >= FEWEST_CASES and rarer >= FEWEST_OF_A_CLASS
 
 
-def describe_shortage(outcomes: IntArray, what: str = "outcomes") -> str | None:
+def describe_shortage(
+    outcomes: IntArray, what: str = "outcomes", groups: Array | None = None
+) -> str | None:
     """Say why there are too few outcomes for an interval; None if there are enough.
+
+    Cases of one of the ``groups``, if any, depend on each other.
 
     >>> describe_shortage(np.array([0, 1]))
     'at least 30 outcomes are needed, got 2'
+    >>> describe_shortage(np.arange(40) % 2, groups=np.arange(40) // 20)
+    'at least 5 groups of cases are needed, got 2'
     """
     positive = (outcomes > 0).astype(np.int64)
     if enough_cases(positive):
-        return None
+        units = FEWEST_UNITS if groups is None else len(np.unique(groups.astype(str)))
+        if units >= FEWEST_UNITS:
+            return None
+        return f"at least {FEWEST_UNITS} groups of cases are needed, got {units}"
     if len(positive) < FEWEST_CASES:
         return f"at least {FEWEST_CASES} {what} are needed, got {len(positive)}"
     ones = int(positive.sum())

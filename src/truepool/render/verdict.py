@@ -17,7 +17,7 @@ FIXED = "savings per case if fixed"
 
 SINCE = "savings per case if left out since then"
 LEFT_OUT = {
-    "fails-in-segment": "savings per case if left out there",
+    "fails-in-segment": "savings per case if left out where it fails",
     "uninformative": "savings per case if left out",
     "constant-feed": SINCE,
     "repeated-feed": SINCE,
@@ -179,11 +179,21 @@ def _until(plan: Recommendation) -> str:
         return f"until {_subject(agents)} recalibrated"
     # Leaving one of these out would cost more.
     kept = {f.who[0] for f in fixes if f.saving is not None and f.saving.high < 0}
+    local = {f.who[0] for f in fixes if f.code == "fails-in-segment"} - kept
+    rest = [name for name in agents if name not in kept | local]
+    fail = "it fails" if len(local) == 1 else "they fail"
     parts = (
         ([name for name in agents if name in kept], "fixed"),
-        ([name for name in agents if name not in kept], "fixed or left out"),
+        (rest, "fixed or left out"),
+        ([name for name in agents if name in local], f"fixed or left out where {fail}"),
     )
-    return f"until {' and '.join(f'{_subject(w)} {cure}' for w, cure in parts if w)}"
+    pairs = {f.who[0]: " or ".join(f.who) for f in fixes if f.code == "copy"}
+    subjects = [
+        (_subject([pairs.get(name, name) for name in who]), cure)
+        for who, cure in parts
+        if who
+    ]
+    return f"until {' and '.join(f'{who} {cure}' for who, cure in subjects)}"
 
 
 def _subject(agents: Sequence[str]) -> str:

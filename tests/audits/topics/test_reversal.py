@@ -165,6 +165,19 @@ def test_while_the_labels_are_in_doubt_nothing_that_depends_on_them_is_shown():
     ) in result.withheld
 
 
+def test_an_agent_is_reversed_where_events_are_rare():
+    """With 2 % of events it says nearly 1 nearly always: only its ranks tell."""
+    rng = np.random.default_rng(0)
+    scores = rng.normal(-4.5, 1.3, 6000)
+    outcomes = (rng.random(6000) < 1 / (1 + np.exp(-scores))).astype(int)
+    said = scores[:, None] + rng.normal(0, [0.4, 0.6, 0.8], (6000, 3))
+    reports = 1 / (1 + np.exp(-said))
+    reports[:, 2] = 1 - reports[:, 2]
+    (finding,) = findings_of(Panel(reports, outcomes))
+    assert (finding.who, finding.severity) == (("agent2",), "error")
+    assert finding.number.high < 0.4
+
+
 def test_while_the_labels_are_in_doubt_nothing_else_is_advised():
     result = audit(upside_down(), **QUICK)
     assert result.recommendation.pool is None

@@ -9,7 +9,8 @@ from truepool.audits import audit
 from truepool.audits.auditor import _evidence
 from truepool.audits.evidence import Evidence
 from truepool.audits.severity import FEEDS
-from truepool.audits.topics.segments import _welch, check, segments
+from truepool.audits.skill_by_segment import BETTER, WORSE
+from truepool.audits.topics.segments import check, segments, skill_by_segment
 from truepool.comparison import compare
 from truepool.core.errors import PanelError, SettingError
 from truepool.data.costs import Costs
@@ -18,8 +19,9 @@ from truepool.measures.groups import NO_VALUE, divide
 from truepool.pools.mean import Mean
 from truepool.pools.vcg import VCG
 from truepool.render.html.audit import html
-from truepool.render.numbers import percent
+from truepool.render.numbers import format_estimate, percent
 from truepool.render.tables.comparison import groups
+from truepool.render.tables.evidence import agents_by_segment
 
 RATES = {"EU": 0.3, "US": 0.5, "ASIA": 0.2, "LATAM": 0.4}
 SHARES = [0.4, 0.3, 0.28, 0.02]
@@ -48,6 +50,36 @@ def regions(seed, fault=None, agents=4, cases=900, shift=0.0):
 def found(panel):
     result = audit(panel, by="region", resamples=100)
     return [f for f in result.findings if f.code in CODES]
+
+
+def test_a_segment_whose_positives_all_had_to_be_reviewed_is_not_judged():
+    """Six positives with propensity 1, where others have one in ten: one more of those
+    would change everything."""
+    panel = regions(0)
+    inside = panel.columns["region"] == "EU"
+    positives = np.flatnonzero(inside & (panel.outcomes == 1))
+    kept = np.setdiff1d(np.arange(len(panel)), positives[6:])
+    part = panel.take(kept)
+    propensity = np.where(part.outcomes == 1, 1.0, 0.1)
+    chance = Panel(
+        part.reports, part.outcomes, columns=part.columns, propensity=propensity
+    )
+    shortages = {
+        s.group: s.shortage for s in audit(chance, by="region", resamples=50).segments
+    }
+    assert shortages["EU"] == (
+        "too few outcomes of a class for propensities that differ so much"
+    )
+    even = Panel(
+        part.reports,
+        part.outcomes,
+        columns=part.columns,
+        propensity=np.full(len(part), 0.1),
+    )
+    shortages = {
+        s.group: s.shortage for s in audit(even, by="region", resamples=50).segments
+    }
+    assert shortages["EU"] is None
 
 
 @pytest.mark.parametrize("agents", [2, 3])
@@ -285,7 +317,8 @@ def test_cases_that_belong_together_are_no_evidence_of_their_own():
     small = regions(3, "US", cases=240)
     copies = np.repeat(np.arange(240), 5)
     alone, wide = p_values(small), small.take(copies)
-    np.testing.assert_allclose(p_values(wide, groups=copies), alone, rtol=1e-6)
+    # The ridge of the recalibration is the same for five times as many rows.
+    np.testing.assert_allclose(p_values(wide, groups=copies), alone, rtol=0.01)
     assert min(p_values(wide)) < min(alone)
 
 
@@ -301,9 +334,209 @@ def test_cases_of_almost_no_weight_are_almost_not_there():
     assert min(found) < 0.01
 
 
-def test_a_difference_without_any_spread_is_certain():
-    one, zero = np.ones(5), np.zeros(5)
-    assert (_welch(one, zero), _welch(zero, one), _welch(one, one)) == (0.0, 1.0, 1.0)
+def five_wards(seed, expert=None, local=None, cases=4000, agents=4, spread_of_e=1.6):
+    """Sound agents in wards of different rates and case mix; ward E is the last.
+
+    The ``local`` agent is good in ward E and outputs noise elsewhere; the ``expert`` is
+    sound, and sees nearly everything in ward E.
+    """
+    rng = np.random.default_rng(seed)
+    ward = rng.choice(list("ABCDE"), cases, p=[0.34, 0.24, 0.18, 0.12, 0.12])
+    shift = dict(zip("ABCDE", [0.0, 0.3, -0.3, 0.2, 0.4], strict=True))
+    spread = dict(zip("ABCDE", [1.7, 1.4, 1.8, 1.2, spread_of_e], strict=True))
+    log_odds = np.array([shift[w] for w in ward]) - 2.5
+    log_odds += np.array([spread[w] for w in ward]) * rng.normal(0, 1, cases)
+    outcomes = (rng.random(cases) < 1 / (1 + np.exp(-log_odds))).astype(int)
+    said = log_odds[:, None] + rng.normal(
+        0, [0.8, 0.7, 1.0, 1.2][:agents], (cases, agents)
+    )
+    said[:, 2 % agents] *= 1.8  # over-confident everywhere
+    last = ward == "E"
+    if local is not None:
+        elsewhere = np.flatnonzero(~last)
+        said[elsewhere, local] = said[rng.permutation(elsewhere), local]
+    if expert is not None:
+        said[last, expert] = log_odds[last] + 3 * (outcomes[last] - 0.5)
+    reports = 1 / (1 + np.exp(-said))
+    return Panel(reports, outcomes, columns={"region": ward})
+
+
+def test_an_agent_that_is_good_in_one_segment_of_five_is_kept_there():
+    result = audit(five_wards(0, local=1), by="region", costs=COSTS, resamples=50)
+    (finding,) = [f for f in result.findings if f.code == "fails-in-segment"]
+    assert finding.who == ("agent1",)
+    assert finding.severity in ("warning", "error")
+    assert finding.sentence.startswith(
+        "agent1 tells positives from negatives only where region is E: its AUC is 0.8"
+    )
+    assert finding.advice.startswith(
+        "Keep agent1 where region is E, and leave its reports empty in all other rows"
+    )
+    own = [f for f in result.findings if f.who == ("agent1",) and f is not finding]
+    assert own, "it is over-confident or harmful as a whole"
+    assert all(f.severity == "note" and f.cause == finding.key for f in own)
+    assert "take agent1 out" not in result.advice
+    assert "agent1 to recalibrate" not in result.advice
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("agents", [2, 4])
+def test_no_sound_agent_does_worse_where_another_one_is_even_better(seed, agents):
+    panel = five_wards(seed, expert=1, agents=agents)
+    assert min(p_values(panel)) > 0.05
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_expert_for_hard_cases_does_not_make_all_others_fail_there(seed):
+    assert min(p_values(five_wards(seed, expert=1, cases=8000, spread_of_e=0.8))) > 0.05
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_cases_are_hard_to_tell_apart_no_agent_fails(seed):
+    assert min(p_values(five_wards(seed))) > 0.05
+
+
+def test_an_agent_that_is_biased_in_one_segment_is_found_by_its_brier_skill():
+    """Its ranking there is as good as ever: a shift of the log-odds keeps the AUC."""
+    panel = five_wards(2, agents=3)
+    reports, there = panel.reports.copy(), panel.columns["region"] == "B"
+    log_odds = np.log(reports[there, 1] / (1 - reports[there, 1]))
+    reports[there, 1] = 1 / (1 + np.exp(-log_odds - 2))
+    shifted = Panel(reports, panel.outcomes, columns=dict(panel.columns))
+    (finding,) = [f for f in found(shifted) if f.code == "fails-in-segment"]
+    assert finding.who == ("agent1",)
+    assert "does worse where region is B than elsewhere" in finding.sentence
+    assert finding.unit == "Brier skill where it fails minus elsewhere"
+    assert finding.number.high < 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_agent_that_fails_in_one_segment_does_not_fail_in_the_other(seed):
+    """A recalibration that is learned from noise says the base rate of the noise."""
+    rng = np.random.default_rng(seed)
+    north = rng.random(4000) < 0.5
+    log_odds = np.where(north, 1.0, -3.0) + rng.normal(0, 1.5, 4000)
+    outcomes = (rng.random(4000) < 1 / (1 + np.exp(-log_odds))).astype(int)
+    said = log_odds[:, None] + rng.normal(0, [0.5, 0.7, 0.9], (4000, 3))
+    south = np.flatnonzero(~north)
+    said[south, 0] = said[rng.permutation(south), 0]
+    where = np.where(north, "north", "south")
+    panel = Panel(1 / (1 + np.exp(-said)), outcomes, columns={"region": where})
+    evidence = _evidence(panel, COSTS, None, "mean", 0.95, 20, 0, "region", None)
+    skill = skill_by_segment(evidence)
+    is_south = np.array([name == "south" for name, _ in divide(where)])
+    assert skill._tests("Brier skill", 0, WORSE)[~is_south] > 0.05
+    weak = skill.find_weak(0)
+    assert weak.p_value < 0.001
+    assert weak.failing.tolist() == is_south.tolist()
+
+
+def test_an_agent_that_knows_a_little_everywhere_is_not_of_use_in_one_segment_only():
+    panel = five_wards(0, local=1, cases=12_000)
+    reports, elsewhere = panel.reports.copy(), panel.columns["region"] != "E"
+    reports[elsewhere, 1] = (7 * reports[elsewhere, 1] + reports[elsewhere, 0]) / 8
+    weak = Panel(reports, panel.outcomes, columns=dict(panel.columns))
+    evidence = _evidence(weak, COSTS, None, "mean", 0.95, 20, 0, "region", None)
+    skill = skill_by_segment(evidence)
+    assert skill._tests("AUC", 1, BETTER)[-1] < 1e-6
+    assert not skill.find_weak(1).only
+
+
+def test_where_no_agent_knows_anything_elsewhere_none_is_odd():
+    panel = five_wards(1)
+    rng = np.random.default_rng(0)
+    outcomes = panel.outcomes.copy()
+    elsewhere = np.flatnonzero(panel.columns["region"] != "E")
+    outcomes[elsewhere] = outcomes[rng.permutation(elsewhere)]
+    shuffled = Panel(panel.reports, outcomes, columns=dict(panel.columns))
+    assert min(p_values(shuffled)) > 0.05
+
+
+@pytest.mark.parametrize("function", [audit, compare])
+def test_segments_that_are_one_group_each_are_not_judged(function):
+    """How much the cases of a segment vary is known from several groups only."""
+    panel = five_wards(0, cases=1500)
+    where = panel.columns["region"]
+    grouped = Panel(
+        panel.reports, panel.outcomes, columns=dict(panel.columns), groups=where
+    )
+    result = function(grouped, by="region", resamples=20)
+    parts = result.segments if function is audit else result.groups
+    reason = "at least 5 groups of cases are needed, got 1"
+    assert [one.shortage for one in parts] == [reason] * 5
+    if function is audit:
+        assert f"({reason})" in result.to_markdown()
+        assert not [f for f in result.findings if f.code in CODES]
+
+
+def test_two_groups_are_too_few_for_an_audit_to_judge():
+    panel = five_wards(0, cases=600)
+    hospital = np.resize(["north", "south"], 600)
+    grouped = Panel(
+        panel.reports, panel.outcomes, columns=dict(panel.columns), groups=hospital
+    )
+    result = audit(grouped, by="region", resamples=20)
+    reason = "at least 5 groups of cases are needed, got 2"
+    assert dict(result.withheld)["calibration"] == reason
+    assert result.verdict == f"Too little is known to judge this pool: {reason}."
+    assert {one.no_slope for one in result.calibration} == {reason}
+
+
+def test_the_table_of_agents_has_the_auc_of_each_within_each_segment(audited, tmp_path):
+    from sklearn.metrics import roc_auc_score
+
+    panel, whole = audited
+    for one in whole.segments[:-1]:
+        own = panel.columns["region"] == one.group
+        for i, skill in enumerate(one.agents):
+            area = roc_auc_score(panel.outcomes[own], panel.reports[own, i])
+            assert_allclose(skill.auc.value, area)
+            assert skill.auc.low < area < skill.auc.high <= 1
+            brier = np.square(panel.reports[own, i] - panel.outcomes[own]).mean()
+            rate = panel.outcomes[own].mean()
+            assert_allclose(skill.brier_skill.value, 1 - brier / (rate * (1 - rate)))
+    assert whole.segments[-1].agents == (), "too small to be judged"
+    (table,) = agents_by_segment(whole)
+    assert table.headers == ("agent", "EU", "US", "ASIA")
+    first = whole.segments[0].agents[0].auc
+    assert table.rows[0][1] == format_estimate(first)
+    assert table.title in whole.to_markdown()
+    whole.to_html(tmp_path / "a.html")
+    assert table.title in (tmp_path / "a.html").read_text()
+    assert len(whole.to_dict()["segments"][0]["agents"]) == len(panel.agents)
+
+
+def test_the_table_of_agents_of_three_classes_has_their_brier_skill():
+    (table,) = agents_by_segment(audit(wards(), by="region", resamples=20))
+    assert table.title == "Brier skill of every agent within segments of region"
+
+
+def test_a_terminal_shows_the_agents_in_the_largest_segments_only():
+    panel = five_wards(0, cases=1500)
+    where = np.resize([f"unit {k}" for k in range(10)], 1500)
+    many = Panel(panel.reports, panel.outcomes, columns={"region": where})
+    result = audit(many, by="region", resamples=20)
+    (shown,), (every,) = agents_by_segment(result, 20), agents_by_segment(result)
+    assert (len(shown.headers), len(every.headers)) == (9, 11)
+    assert shown.notes[-1] == (
+        "Shown are the 8 largest of 10 segments; the others are in --json and "
+        "--markdown."
+    )
+
+
+def test_without_segments_there_is_no_table_of_agents():
+    assert agents_by_segment(audit(sound(cases=80), resamples=20)) == []
+
+
+def test_an_agent_without_enough_reports_in_a_segment_has_no_skill_there():
+    panel = five_wards(0, cases=1500)
+    reports = panel.reports.copy()
+    reports[panel.columns["region"] == "A", 1] = np.nan
+    sparse = Panel(reports, panel.outcomes, columns=dict(panel.columns))
+    result = audit(sparse, by="region", resamples=20)
+    (one,) = [s.agents[1] for s in result.segments if s.group == "A"]
+    assert (one.cases, one.auc, one.brier_skill) == (0, None, None)
+    assert agents_by_segment(result)[0].rows[1][1] == "-"
 
 
 def test_nothing_decided_positive_has_no_precision():

@@ -32,7 +32,7 @@ from truepool.comparison import Estimate
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.data.panel import last_rows
 from truepool.measures.calibration import cox
-from truepool.measures.groups import describe_shortage, enough_cases
+from truepool.measures.groups import describe_shortage
 from truepool.measures.inference import independent_units
 from truepool.measures.inference.bootstrap import standard_errors
 from truepool.measures.scores import ece, smooth_ece
@@ -143,8 +143,8 @@ def calibration(
     )
     q = np.arange(len(p)) if questions is None else questions[known].astype(str)
     each = last_rows(q)
-    if not enough_cases(y[each]):
-        few = describe_shortage(y[each]) or ""
+    few = describe_shortage(y[each], groups=g)
+    if few:
         return Calibration(who, len(each), *errors, None, None, None, None, few)
     fit = cox(p, y, w, g)
     shares = None

@@ -27,8 +27,8 @@ IN_COSTS = "vcg"
 """The payment that is in the units of the costs."""
 
 NEED = (
-    "they need one fixed cost per missed case and per false alarm (--cost-fn 10 "
-    "--cost-fp 1)"
+    "they need one fixed cost per missed case and per false alarm, and none of right "
+    "decisions (--cost-fn 10 --cost-fp 1 --cost-tp 0 --cost-tn 0)"
 )
 """Why incentives are left out where costs differ between cases."""
 

@@ -200,13 +200,21 @@ def _count_wrong(panel: Panel) -> tuple[int, int]:
 
 def _always(panel: Panel, reports: FloatArray) -> bool:
     """Whether an agent with reports (T, 1) did not turn round at some date."""
-    test = _test(panel, reports)
+    test = _test(panel, _testable(reports))
     dated = test.p_value < LIKELY and panel.times is not None
     return not dated or _turn(test.excess) is None
 
 
 def _is_wrong(test: "_Test") -> bool:
     return test.p_value < SURE and test.area < REVERSED
+
+
+def _testable(reports: FloatArray) -> FloatArray:
+    """Ranks of reports on two classes; those on more as they are, (T, C).
+
+    Where events are rare a few large reports decide a test of the reports themselves.
+    """
+    return _ranks(reports) if reports.shape[1] == 1 else reports
 
 
 def _ranks(values: FloatArray) -> FloatArray:
@@ -261,7 +269,7 @@ def _test(panel: Panel, values: FloatArray) -> _Test:
 
 def _agent(evidence: Evidence, i: int) -> Candidate:
     panel = evidence.panel
-    agent, test = panel.agents[i], _test(panel, panel.values[:, i])
+    agent, test = panel.agents[i], _test(panel, _testable(panel.values[:, i]))
     candidate = Candidate(
         "reversed",
         (agent,),

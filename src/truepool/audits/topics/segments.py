@@ -1,34 +1,56 @@
 """How the pool and the agents do within groups of cases: who fails where."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
-from scipy.special import stdtr
 
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.miscalibration import bias_matters
 from truepool.audits.severity import LIKELY
+from truepool.audits.skill_by_segment import SkillBySegment, WeakSegments
 from truepool.audits.topic import Topic
 from truepool.audits.topics.calibration import calibration, recalibrated_pool
 from truepool.audits.values import Calibration, Segment
-from truepool.core.arrays import BoolArray, FloatArray, IntArray
-from truepool.core.formatting import percent
-from truepool.measures.groups import FEWEST_CASES, divide
-from truepool.measures.inference import holm, independent_units
-from truepool.measures.losses import Loss
+from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.formatting import join_names, number, percent
+from truepool.measures.groups import FEWEST_OF_A_CLASS, divide
+from truepool.measures.inference import holm
+
+EMPTY = (
+    "of the table to fit and of every table to score: an empty cell is a missing "
+    "report, and the pool goes by the other agents there."
+)
+"""How an agent is left out in some segments only."""
 
 Groups: TypeAlias = Sequence[tuple[str, IntArray]]
 """Groups by name, each with the places of its cases among the tested ones."""
 
 
 def segments(evidence: Evidence) -> tuple[Segment, ...]:
-    """How the pool does on the tested cases of each group, the largest first."""
+    """How pool and agents do on the tested cases of each group, the largest first."""
+    found = evidence.compute(skill_by_segment)
+    agents = range(len(evidence.panel.agents))
     return tuple(
-        _segment(name, evidence.part(cases)) for name, cases in _groups(evidence)
+        replace(
+            _segment(name, evidence.part(cases)),
+            agents=tuple(found.summarize(i, g) for i in agents if found.judged[g]),
+        )
+        for g, (name, cases) in enumerate(_groups(evidence))
     )
+
+
+def skill_by_segment(evidence: Evidence) -> SkillBySegment:
+    """How well the agents do on the tested cases of each group."""
+    groups = _groups(evidence)
+    segment = np.zeros(len(evidence.cases), dtype=np.int64)
+    for g, (_, cases) in enumerate(groups):
+        segment[cases] = g
+    judged = [describe_few(evidence.part(cases)) is None for _, cases in groups]
+    return SkillBySegment(evidence, segment, np.array(judged, dtype=np.bool_))
 
 
 def calibrate(part: Evidence) -> Calibration:
@@ -45,13 +67,31 @@ def calibrate(part: Evidence) -> Calibration:
     )
 
 
+def describe_few(part: Evidence) -> str | None:
+    r"""Say why a group has too few cases to be judged; None if it has enough.
+
+    By propensity one case counts for many, and whether one with the smallest was
+    reviewed is chance. The effective number of cases of a class, with one more of the
+    largest weight, :math:`(\sum w + w_{max})^2 / (\sum w^2 + w_{max}^2)`, must exceed
+    `FEWEST_OF_A_CLASS` (Kish 1965).
+    """
+    if part.shortage is not None or part.panel.propensity is None:
+        return part.shortage
+    weights = 1 / part.panel.propensity[part.cases]
+    top = float(weights.max())
+    for own in (weights[part.outcomes > 0], weights[part.outcomes == 0]):
+        effective = (own.sum() + top) ** 2 / (np.square(own).sum() + top**2)
+        if effective <= FEWEST_OF_A_CLASS:
+            return "too few outcomes of a class for propensities that differ so much"
+    return None
+
+
 def _segment(name: str, part: Evidence) -> Segment:
     outcomes = part.panel.outcomes[part.panel.one_row_each(part.cases)]
     counts = (name, len(outcomes), int((outcomes > 0).sum()))
-    if part.shortage:
-        return Segment(
-            *counts, part.shortage, weighted_share=part.unsplit.weighted_share
-        )
+    few = describe_few(part)
+    if few:
+        return Segment(*counts, few, weighted_share=part.unsplit.weighted_share)
     found = calibrate(part)
     return Segment(
         *counts,
@@ -75,14 +115,14 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test of the pool and one of each agent, of a difference between groups.
 
     Each is the smallest p-value over the groups that have enough cases, after Holm's
-    adjustment for their number.
+    adjustment for their number, and that of the measures.
     """
-    known = {s.group for s in evidence.compute(segments) if s.shortage is None}
-    groups = [(name, cases) for name, cases in _groups(evidence) if name in known]
+    judged = evidence.compute(skill_by_segment).judged
+    groups = [group for g, group in enumerate(_groups(evidence)) if judged[g]]
     if len(groups) < 2:
         return
     yield from _pool(evidence, groups)
-    yield from _agents(evidence, groups)
+    yield from _agents(evidence)
 
 
 def _pool(evidence: Evidence, groups: Groups) -> Iterator[Candidate]:
@@ -153,107 +193,70 @@ def _bias(evidence: Evidence, name: str, cases: IntArray, coordinate: int) -> st
     return f"in {name} it gives {what} {said} on average, {rate} were {what}"
 
 
-def _agents(evidence: Evidence, groups: Groups) -> Iterator[Candidate]:
-    """Suspect an agent of doing worse against the others in some groups than outside.
-
-    What is found first is left out of the comparison before the others are judged: they
-    would look better there, and so worse everywhere else.
-    """
-    losses = evidence.compute(_losses)
-    p_values = np.ones((losses.shape[1], len(groups)))
-    fine = np.ones(p_values.shape, dtype=np.bool_)
-    reference = losses.copy()
-    while True:
-        tests = _tests(evidence, losses, reference, groups)
-        p_values[fine] = tests[fine]
-        i, g = divmod(int(np.argmin(np.where(fine, tests, 1.0))), len(groups))
-        if tests[i, g] * tests.size >= LIKELY or not fine[i, g]:
-            break
-        fine[i, g] = False
-        reference[groups[g][1], i] = np.nan
-    for i, who in enumerate(evidence.panel.agents):
-        adjusted = holm(p_values[i])
-        found = [g for g, p in enumerate(adjusted) if p < LIKELY]
-        chosen = found or [int(np.argmin(adjusted))]
-        where = " and ".join(groups[g][0] for g in chosen)
-        cases = np.concatenate([groups[g][1] for g in chosen])
+def _agents(evidence: Evidence) -> Iterator[Candidate]:
+    """Suspect an agent of doing worse in some groups than elsewhere."""
+    found = evidence.compute(skill_by_segment)
+    names = [name for name, _ in _groups(evidence)]
+    for i in range(len(evidence.panel.agents)):
+        weak = found.find_weak(i)
+        failing = [name for name, w in zip(names, weak.failing, strict=True) if w]
+        others = [name for name in names if name not in failing]
+        words = _only(evidence, i, weak, others) if weak.only else None
+        sentence, advice, backfires = words or _worse(evidence, i, weak, failing)
+        cases = np.flatnonzero(weak.failing[found.segment])
         yield Candidate(
             "fails-in-segment",
-            (who,),
-            f"{who} does worse where {evidence.by} is {where} than elsewhere, compared "
-            "with the other agents on the same cases.",
-            f"Have whoever runs {who} fix it where {evidence.by} is {where}. Until "
-            "then, leave its reports empty in those rows, of the table to fit and of "
-            "every table to score: an empty cell is a missing report, and the pool "
-            "goes by the other agents there. Or fit one pool per segment of "
-            f"{evidence.by}.",
-            p_value=float(adjusted.min()),
+            (evidence.panel.agents[i],),
+            sentence,
+            advice,
+            p_value=weak.p_value,
+            number=weak.change,
+            unit=f"{weak.measure} where it fails minus elsewhere",
             price=partial(evidence.saving_without, i, evidence.cases[cases]),
-            backfires=f"Have whoever runs {who} look at it where {evidence.by} is "
-            f"{where}. Do not just leave it out there: on these cases that alone would "
-            "cost more.",
+            backfires=backfires,
             figure="segments",
         )
 
 
-def _losses(evidence: Evidence) -> FloatArray:
-    """Brier loss of each agent on each tested case, (T', N); NaN: no report."""
-    values, loss = evidence.panel.values[evidence.cases], Loss("brier")
-    agents = range(values.shape[1])
-    return np.stack(
-        [loss.evaluate(values[:, i], evidence.outcomes) for i in agents], axis=1
+def _worse(
+    evidence: Evidence, agent: int, weak: WeakSegments, failing: Sequence[str]
+) -> tuple[str, str, str]:
+    """Sentence, advice, and the advice where that would cost more."""
+    who, by = evidence.panel.agents[agent], evidence.by
+    where = f"where {by} is {join_names(failing)}"
+    what = (
+        "AUC is"
+        if weak.measure == "AUC"
+        else f"{weak.measure}, after recalibration on the other segments, is"
+    )
+    others = "agents" if len(evidence.panel.agents) > 2 else "agent"
+    return (
+        f"{who} does worse {where} than elsewhere, compared with the other {others} on "
+        f"the same cases: its {what} {number(weak.there)} there and "
+        f"{number(weak.elsewhere)} elsewhere.",
+        f"Have whoever runs {who} fix it {where}. Until then, leave its reports empty "
+        f"in those rows, {EMPTY} Or fit one pool per segment of {by}.",
+        f"Have whoever runs {who} look at it {where}. Do not just leave it out there: "
+        "on these cases that alone would cost more.",
     )
 
 
-def _tests(
-    evidence: Evidence, losses: FloatArray, reference: FloatArray, groups: Groups
-) -> FloatArray:
-    """P-values (N, G) of agents whose lead over the others shrinks in a group.
-
-    1 where the agent's own loss is not higher there than elsewhere. Cases count by
-    their weights, and those of one customer together.
-    """
-    known = ~np.isnan(reference)
-    others = known.sum(axis=1, keepdims=True) - known
-    total = np.nansum(reference, axis=1, keepdims=True) - np.nan_to_num(reference)
-    mean = np.where(others > 0, total / np.maximum(others, 1), np.nan)
-    gaps = losses - mean
-    tests = np.ones((losses.shape[1], len(groups)))
-    for g, (_, cases) in enumerate(groups):
-        inside = np.zeros(len(losses), dtype=np.bool_)
-        inside[cases] = True
-        for i in range(losses.shape[1]):
-            known = ~np.isnan(gaps[:, i])
-            parts = inside & known, ~inside & known
-            if min(part.sum() for part in parts) < FEWEST_CASES:
-                continue
-            series = np.stack([losses[:, i], gaps[:, i]], axis=1)
-            there, elsewhere = (_units(evidence, series, part) for part in parts)
-            if there[:, 0].mean() > elsewhere[:, 0].mean():
-                tests[i, g] = _welch(there[:, 1], elsewhere[:, 1])
-    return tests
-
-
-def _units(evidence: Evidence, series: FloatArray, part: BoolArray) -> FloatArray:
-    """Independent parts (U, M) of the means of series (T', M) over some cases."""
-    weights, together = evidence.panel.case_weights(), evidence.panel.groups
-    cases = evidence.cases[part]
-    return independent_units(
-        series[part],
-        None if weights is None else weights[cases],
-        None if together is None else together[cases],
+def _only(
+    evidence: Evidence, agent: int, weak: WeakSegments, good: Sequence[str]
+) -> tuple[str, str, str]:
+    """Say the same of an agent that is good in few groups, and no use elsewhere."""
+    who, by = evidence.panel.agents[agent], evidence.by
+    where = f"{by} is {join_names(good)}"
+    return (
+        f"{who} tells positives from negatives only where {where}: its AUC is "
+        f"{number(weak.elsewhere)} there and {number(weak.there)} elsewhere, and 0.5 "
+        "is chance.",
+        f"Keep {who} where {where}, and leave its reports empty in all other rows, "
+        f"{EMPTY} Do not leave it out altogether, and do not recalibrate it as a "
+        f"whole. Or fit one pool per segment of {by}.",
+        f"Have whoever runs {who} look at the cases outside of where {where}. Do not "
+        "just leave it out there: on these cases that alone would cost more.",
     )
-
-
-def _welch(first: FloatArray, second: FloatArray) -> float:
-    """One-sided p-value of a higher mean in the first series (Welch 1947)."""
-    errors = np.array([x.var(ddof=1) / len(x) for x in (first, second)])
-    total = float(errors.sum())
-    gap = float(first.mean() - second.mean())
-    if total == 0:
-        return 1.0 if gap <= 0 else 0.0
-    freedom = total**2 / (errors**2 / (np.array([len(first), len(second)]) - 1)).sum()
-    return float(stdtr(freedom, -gap / np.sqrt(total)))
 
 
 topic = Topic("segments", check, few_cases=True)

@@ -123,7 +123,7 @@ def sections(audit: Audit) -> Iterator[Section]:
     if audit.segments:
         yield _section(
             "segments", "Segments", f"Who fails where, by {audit.by}?",
-            tables=[evidence.segments(audit)],
+            tables=[evidence.segments(audit), *evidence.agents_by_segment(audit)],
         )  # fmt: skip
     if audit.capacity is not None:
         yield _section(

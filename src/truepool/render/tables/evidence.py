@@ -17,8 +17,9 @@ PAIRS = 8
 """Pairs of agents whose correlation is listed."""
 
 
-MOST_AGENTS = 20
-"""Agents that a terminal shows of many; Markdown, the page and JSON have all."""
+MOST_AGENTS, MOST_SEGMENTS = 20, 8
+"""Agents, and segments of a table of agents by segment, that a terminal shows of many;
+Markdown, the page and JSON have all."""
 
 
 def grids(audit: Audit, most: int | None = None) -> tuple[Grid, ...]:
@@ -32,7 +33,7 @@ def grids(audit: Audit, most: int | None = None) -> tuple[Grid, ...]:
         return ()
     tables = [calibration(audit, most), agents(audit, most)]
     if audit.segments:
-        tables.append(segments(audit))
+        tables += [segments(audit), *agents_by_segment(audit, most)]
     if audit.capacity is not None:
         tables.append(capacity(audit, audit.capacity))
     if audit.significance:
@@ -246,6 +247,52 @@ def segments(audit: Audit) -> Grid:
     )
     title = f"The pool within segments of {audit.by}"
     return Grid(title, headers, rows, notes, essential=4 if binary else 3)
+
+
+def agents_by_segment(audit: Audit, most: int | None = None) -> list[Grid]:
+    """How well each agent does within each group of cases that was judged.
+
+    With ``most`` agents only so many of the groups are shown, the largest ones.
+    """
+    judged = [one for one in audit.segments if one.agents]
+    if not judged:
+        return []
+    chosen, more = _chosen(audit, most)
+    shown = judged if most is None else judged[:MOST_SEGMENTS]
+    if len(shown) < len(judged):
+        more = [*more, f"Shown are the {len(shown)} largest of {len(judged)} segments; "
+                "the others are in --json and --markdown."]  # fmt: skip
+    binary = audit.classes == 2
+    rows = tuple(
+        (
+            agent,
+            *(
+                format_estimate(
+                    one.agents[i].auc if binary else one.agents[i].brier_skill
+                )
+                for one in shown
+            ),
+        )
+        for i, agent in enumerate(audit.agents)
+        if agent in chosen
+    )
+    what = (
+        "Brier skill: share of the Brier loss of the segment's base rate that the "
+        "agent saves; at 0 or below it does no better than the base rate."
+    )
+    if binary:
+        what = (
+            "AUC: how often a positive case gets a higher report than a negative one "
+            "of the same segment; 0.5 is chance."
+        )
+    notes = (
+        f"{what} On the tested cases that the agent reported on; -: too few of them.",
+        *more,
+    )
+    name = "AUC" if binary else "Brier skill"
+    title = f"{name} of every agent within segments of {audit.by}"
+    headers = ("agent", *(one.group for one in shown))
+    return [Grid(title, headers, rows, notes, essential=2)]
 
 
 def _segments_without_slope(segments: Sequence[Segment]) -> Iterator[str]:
