@@ -138,9 +138,9 @@ def spoil(column, row, value):
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (-3, "must not be negative; case 7 (id 'k7') has -3"),
-        ("", "must be a number; case 7 (id 'k7') has none"),
-        ("lots", "must be a number; case 7 (id 'k7') has 'lots'"),
+        (-3, "must not be negative; line 9 of the file (id 'k7') has -3"),
+        ("", "must be a number; line 9 of the file (id 'k7') has none"),
+        ("lots", "must be a number; line 9 of the file (id 'k7') has 'lots'"),
         ("5%", "has '5%'. Write 0.05, without the percent sign."),
     ],
 )

@@ -171,7 +171,7 @@ def test_cells_that_hold_dates_need_no_format():
     ("times", "cure"),
     [
         (["31.12.2025", "", "02.01.2026"], "row 0. Pass --time-format '%d.%m.%Y'."),
-        (["2026-01-02", "3.4.2026 12:00", "2026-01-04"], "row 1. Say how times are"),
+        (["2026-01-02", "3.4.2026 12:00", "2026-01-04"], "row 1. Correct it; 2 of 3 cells fit."),
         (["1/2/2026", "3/4/2026", "3/5/2026"],
          "Pass --time-format '%d/%m/%Y' or '%m/%d/%Y'."),
         (["2026-01-02", "", "2026-01-04"], "every case needs a time; zero-based row 1 has none"),

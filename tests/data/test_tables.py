@@ -298,14 +298,22 @@ def test_a_column_that_is_already_an_agent_is_not_what_was_meant():
         ("encounter", "the id column (--id)"),
         ("at", "the time column (--time)"),
         ("y", "the outcome column (--outcome)"),
-        ("amount", "a column that describes the cases"),
+        (
+            "amount",
+            "a column of the cases (--cost-fn, --cost-fp, --cost-tp, --cost-tn "
+            "or --by)",
+        ),
+        ("chance", "the propensity column (--propensity)"),
     ],
 )
 def test_a_column_with_another_meaning_is_no_agent(name, role):
     columns = {"encounter": ["e1", "e2"], "at": [1, 2], "amount": [5, 6], "y": [0, 1]}
+    columns["chance"] = [0.5, 1.0]
     table = pa.table({**columns, "alpha": [0.2, 0.6], "beta": [0.3, 0.7]})
     how = {"id": "encounter", "time": "at", "columns": "amount"}
-    with pytest.raises(AgentError, match=re.escape(f"{name!r} is {role}. Leave it")):
+    how["propensity"] = "chance"
+    two = f"one role; {name!r} is both an agent (--agents) and {role}. Leave it out of"
+    with pytest.raises(AgentError, match=re.escape(two)):
         read_panel(table, agents=["alpha", "beta", name], **how)
 
 

@@ -66,7 +66,9 @@ def audit(
 
     check_files([panel], [json_file, markdown, html])
     where = make_engine(engine, address)
-    cases = options.panel_or_example(panel, table_format, pending=None, seed=seed)
+    cases = options.panel_or_example(
+        panel, table_format, pending=None, seed=seed, costs=costs
+    )
     options.check_class_costs(costs, cases.labels)
     with opened(where), progress_bar("Auditing") as progress:
         result = run(

@@ -64,8 +64,9 @@ def compare(
     cases = options.panel_or_example(
         panel,
         table_format,
-        pending="left out" if capacity is None else "used for the capacity only",
+        pending=options.LEFT_OUT if capacity is None else "used for the capacity only",
         seed=seed,
+        costs=costs,
     )
     options.check_class_costs(costs, cases.labels)
     options.note_faults(cases, outcome=False)  # said first, below

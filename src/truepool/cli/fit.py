@@ -53,7 +53,7 @@ def fit(
     checkpoint = Checkpoint(output)
     if not _fit_stream(rule, table, table_format, where, checkpoint):
         seed = vars(rule).get("seed", 0)
-        panel = options.read_panel(table, table_format, seed=seed)
+        panel = options.read_panel(table, table_format, seed=seed, costs=rule.costs)
         options.check_class_costs(rule.costs, panel.labels)
         with clock("Fitting", rule.name):
             rule.fit_panel(panel)
@@ -113,6 +113,7 @@ def _check(rule: "Pool", panel: "Panel") -> None:
     from truepool.online.alarms.runs import commonest_shares
 
     options.note_faults(panel)
+    options.note_one_class(rule.training_.counts, rule.labels_)
     above = shares_above(panel.sparse or panel.values)
     rule.training_ = replace(rule.training_, above_percent=above)
     if panel.sparse is None:

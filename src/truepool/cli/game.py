@@ -158,7 +158,8 @@ def game(
         options.check_not_given(
             context, SIMULATION, "simulates beliefs; a table has its own"
         )
-        chosen = Game.on(options.read_panel(panel, table_format), **decision)
+        played = options.read_panel(panel, table_format, costs=costs)
+        chosen = Game.on(played, **decision)
     else:
         options.check_no_columns(table_format, "simulate beliefs")
         chosen = Game(

@@ -14,11 +14,14 @@ from truepool.cli import config as config_file
 from truepool.cli import export_options
 
 if TYPE_CHECKING:
+    from truepool.core.arrays import Array
+    from truepool.data.case_columns import CaseColumns
     from truepool.data.costs import Costs
     from truepool.data.labels import Labels
     from truepool.data.panel import Panel
     from truepool.data.tables import TableFormat, TableSummary
     from truepool.data.tables.panel_stream import PanelStream
+    from truepool.data.tables.reader import CaseCheck
     from truepool.pools import Pool
 
 
@@ -481,6 +484,9 @@ CONTEXT = inspect.Parameter(
     "context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context
 )
 
+LEFT_OUT = "left out"
+"""What most verbs do with cases that have no outcome yet."""
+
 NOTES: list[str] = []
 """Notes on the tables of this run. They are printed to standard error when the verb is
 done, so that an error is the only sentence there."""
@@ -584,8 +590,9 @@ def panel_or_example(
     table_format: "TableFormat",
     *,
     allow_empty_cases: bool = False,
-    pending: str | None = "left out",
+    pending: str | None = LEFT_OUT,
     seed: int = 0,
+    costs: "Costs | None" = None,
 ) -> "Panel":
     """Read the table that is named, or take the bundled example."""
     from truepool.datasets import example
@@ -600,6 +607,7 @@ def panel_or_example(
         allow_empty_cases=allow_empty_cases,
         pending=pending,
         seed=seed,
+        costs=costs,
     )
 
 
@@ -608,23 +616,40 @@ def read_panel(
     table_format: "TableFormat",
     *,
     allow_empty_cases: bool = False,
-    pending: str | None = "left out",
+    pending: str | None = LEFT_OUT,
     seed: int = 0,
+    costs: "Costs | None" = None,
 ) -> "Panel":
     """Read a panel, and note what was found in the table.
 
     ``pending`` says what is done with cases that have no outcome yet; None where the
     verb says so itself. Of a data set larger than memory a sample is read, by ``seed``.
+    The ``costs`` of each case are checked while its row has a name.
     """
     from truepool.data.tables import load_panel
 
     rows, written = _rows(table, table_format, seed)
-    panel, summary = load_panel(rows, written, allow_empty_cases=allow_empty_cases)
+    panel, summary = load_panel(
+        rows,
+        written,
+        allow_empty_cases=allow_empty_cases,
+        check=cost_check(costs, decided=pending != LEFT_OUT),
+    )
     note(summary)
     NOTES.extend(_uses(panel, table_format))
     if panel.pending is not None and pending is not None:
         note_pending(len(panel.unsplit().pending or ()), pending)
     return panel
+
+
+def cost_check(costs: "Costs | None", *, decided: bool) -> "CaseCheck":
+    """Return a check of the costs per case; of pending ones, where they are decided."""
+
+    def check(columns: "CaseColumns", ids: "Array | None", *, pending: bool) -> None:
+        if costs is not None and (decided or not pending):
+            costs.resolve(columns, ids)
+
+    return check
 
 
 def check_class_costs(costs: "Costs | None", labels: "Labels") -> None:
@@ -698,6 +723,18 @@ def note_faults(panel: "Panel", *, outcome: bool = True) -> None:
         NOTES.append(
             f"warning: {said} Have {its} fixed{out}; truepool audit says what that "
             "costs or saves."
+        )
+
+
+def note_one_class(counts: tuple[int, ...], labels: "Labels") -> None:
+    """Warn first that every case has the same outcome, from which little is learned."""
+    there = [k for k, count in enumerate(counts) if count]
+    if len(there) == 1:
+        NOTES.insert(
+            0,
+            f"warning: every outcome is {labels.names[there[0]]!r}, so nothing can be "
+            "learned about the others, and an audit would refuse this table. Add cases "
+            "with another outcome.",
         )
 
 
@@ -786,7 +823,7 @@ def note_stream(
             "reviewed."
         )
     if totals.pending:
-        note_pending(totals.pending, "left out")
+        note_pending(totals.pending, LEFT_OUT)
 
 
 def _uses(panel: "Panel", table_format: "TableFormat") -> Iterator[str]:

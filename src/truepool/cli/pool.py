@@ -57,10 +57,12 @@ def pool(
         file_format(output, "written")
     limit = None if capacity is None else Capacity.parse(capacity)
     _check_id(table_format.id)
-    panel = options.read_panel(train, _train_format(table_format, train, new))
+    trained_on = _train_format(table_format, train, new)
+    panel = options.read_panel(train, trained_on, costs=rule.costs)
     options.check_class_costs(rule.costs, panel.labels)
     options.note_faults(panel)
-    reports = load_reports(new, panel.agents, table_format, panel.labels)
+    check = options.cost_check(rule.costs, decided=True)
+    reports = load_reports(new, panel.agents, table_format, panel.labels, check)
     doubt = None
     if table_format.percent:
         above = shares_above(panel.sparse or panel.values)

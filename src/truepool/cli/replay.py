@@ -80,7 +80,9 @@ def replay(
     if panel is not None and (every or learner != NAME):  # auto refits pools: a sample
         cases = _open_large(panel, table_format)
     if cases is None:
-        cases = options.panel_or_example(panel, table_format, allow_empty_cases=True)
+        cases = options.panel_or_example(
+            panel, table_format, allow_empty_cases=True, costs=costs
+        )
     options.check_class_costs(costs, cases.labels)
     horizon = len(cases) if isinstance(cases, Panel) else cases.cases
     chosen = {}

@@ -99,8 +99,8 @@ def check_order(error: str, wrong: Amount, right_name: str, right: Amount) -> No
         if below.any():
             t = int(np.argmax(below))
             raise CostError(
-                "a false alarm must not cost less than leaving the case alone; case "
-                f"{t} has a cost fp below its cost tn"
+                "a false alarm must not cost less than leaving the case alone; "
+                f"{case_name(t)} has a cost fp below its cost tn"
             )
 
 

@@ -83,10 +83,12 @@ def one_number_per_case(
     if not fine.all():
         t = int(np.argmin(fine))
         value = given[t].item() if isinstance(given[t], np.generic) else given[t]
-        got = "none" if value is None or value != value else f"{value!r:.60}"
+        there = value is not None and value == value and str(value).strip() != ""
+        if not there:
+            cure = "Fill it in, or leave the case out."
         raise PanelError(
-            f"{what} must be a number; {case_name(t, ids)} has {got}. "
-            f"{number_cure(value, cure)}"
+            f"{what} must be a number; {case_name(t, ids)} has "
+            f"{f'{value!r:.60}' if there else 'none'}. {number_cure(value, cure)}"
         )
     return numbers
 

@@ -180,12 +180,12 @@ class Auto(Pool):
         try:
             check_size(panel)
         except SettingError as error:
-            return self._alone("log-odds", f"{why}; {error}")
+            return self._alone("log-odds", f"{why.rstrip('.')}; {error}")
         return self._alone("shrunk", why)
 
     def _alone(self, name: str, why: str) -> tuple[list[Pool], FloatArray]:
         self.table_ = []
-        self.why_ = f"{name} alone: {why}"
+        self.why_ = f"{name} alone: {why.rstrip('.')}"
         return self._configure([name]), np.ones(1)
 
     def _explanation(self) -> Explanation:

@@ -115,7 +115,8 @@ class Simplest(Pool):
         except SettingError as error:
             choice = pools[0]
             self.table_ = []
-            self.why_ = f"{choice.name} was kept without a comparison: {error}"
+            why = str(error).rstrip(".")
+            self.why_ = f"{choice.name} was kept without a comparison: {why}"
         else:
             choice = self._best(pools, panel, pairs, loss, case_weights)
         self.choice_ = choice.name

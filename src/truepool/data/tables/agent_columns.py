@@ -39,9 +39,9 @@ def choose_agents(
         if not any(is_chosen(name, (pattern,)) for name in names):
             if pattern in (roles or {}):
                 raise AgentError(
-                    f"an agent must be a column of reports; {pattern!r} is "
-                    f"{(roles or {})[pattern]}. Leave it out of {option}, or give it "
-                    "no other meaning."
+                    f"a column must have one role; {pattern!r} is both an agent "
+                    f"({option}) and {(roles or {})[pattern]}. Leave it out of one of "
+                    "them."
                 )
             usable = [name for name in names if may_report(name)]
             others = [name for name in usable if not is_chosen(name, patterns)]

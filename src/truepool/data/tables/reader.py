@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import narwhals as nw
 import numpy as np
@@ -77,6 +77,19 @@ INDEXES = ("", "__index_level_0__", "Unnamed: 0")
 
 CASE_OPTIONS = "--cost-fn, --cost-fp, --cost-tp, --cost-tn or --by"
 """What names columns of the cases on the command line."""
+
+
+class CaseCheck(Protocol):
+    """Refuses cases by their columns and ids, those without an outcome apart."""
+
+    def __call__(
+        self, columns: CaseColumns, ids: Array | None, *, pending: bool
+    ) -> object:
+        """Raise an error that names the case at fault."""
+
+
+def _accept(columns: CaseColumns, ids: Array | None, *, pending: bool) -> None:
+    """Refuse no case."""
 
 
 class TableWarning(UserWarning):
@@ -186,17 +199,27 @@ def read_panel(
 
 
 def load_panel(
-    source: Any, written: TableFormat, *, allow_empty_cases: bool = False
+    source: Any,
+    written: TableFormat,
+    *,
+    allow_empty_cases: bool = False,
+    check: CaseCheck = _accept,
 ) -> tuple[Panel, TableSummary]:
-    """Return the panel of a table, and what was found while reading it."""
+    """Return the panel of a table, and what was found while reading it.
+
+    Errors of ``check`` name the rows of the table.
+    """
     frame, origin = read_source(source, written)
     with named_rows(origin.naming):
-        panel, summary = _panel(frame, written, allow_empty_cases=allow_empty_cases)
+        panel, summary = _panel(frame, written, check, allow_empty_cases)
     return panel, replace(summary, origin=origin)
 
 
 def _panel(
-    frame: nw.DataFrame[Any], written: TableFormat, *, allow_empty_cases: bool
+    frame: nw.DataFrame[Any],
+    written: TableFormat,
+    check: CaseCheck,
+    allow_empty_cases: bool,
 ) -> tuple[Panel, TableSummary]:
     if written.outcome not in frame.columns:
         raise OutcomeError(
@@ -220,6 +243,7 @@ def _panel(
         if written.percent and panel.classes == 2:
             columns = _bare_percentages(panel, written, reports.summary.signed)
             check_rows(columns, panel.outcomes, panel.ids)
+        check(panel.columns, panel.ids, pending=False)
     summary = replace(
         reports.summary,
         agents=panel.agents,
@@ -239,6 +263,7 @@ def _panel(
             position=np.cumsum(known)[later],
             columns=waiting.keep(written.columns),
         )
+        check(waiting.columns, waiting.ids, pending=True)
     return pending, summary
 
 
@@ -374,11 +399,12 @@ def load_reports(
     agents: Sequence[str],
     written: TableFormat,
     labels: Labels | None = None,
+    check: CaseCheck = _accept,
 ) -> ReportTable:
     """Return the reports of known agents on new cases; empty cases are left out."""
     frame, origin = read_source(source, written)
     with named_rows(origin.naming):
-        reports = _known_reports(frame, agents, written, labels)
+        reports = _known_reports(frame, agents, written, labels, check)
     return replace(reports, summary=replace(reports.summary, origin=origin))
 
 
@@ -387,6 +413,7 @@ def _known_reports(
     agents: Sequence[str],
     written: TableFormat,
     labels: Labels | None,
+    check: CaseCheck,
 ) -> ReportTable:
     reports, _, _ = _table(frame, written.of_new_cases(frame.columns))
     missing = [name for name in agents if name not in reports.agents]
@@ -413,6 +440,7 @@ def _known_reports(
     with _named_cases(reports, written, kept):
         reports = reports.take(kept)
         values, _ = check_layout(reports.given, reports.agents)
+        check(reports.columns, reports.ids, pending=True)
     summary = replace(
         reports.summary, agents=reports.agents, empty_cases=int(blank.sum())
     )
@@ -628,11 +656,13 @@ def _wide_table(
         check_percentages(columns, written, signed)
     binary = () if classes else binary_columns(columns)
     ids = None if id is None else _ids(frame[id])
+    repeated = 0 if ids is None else _duplicates(ids)
     summary = TableSummary(
         binary=binary,
         numbered=numbered,
         signed=signed,
-        duplicate_ids=0 if ids is None else _duplicates(ids),
+        duplicate_ids=repeated,
+        identical_rows=_identical(frame) if repeated else 0,
         renormalized=renormalized,
     )
     return ReportTable(
@@ -669,7 +699,16 @@ def _roles(
     """Say what the columns are that are no agents."""
     return {
         **dict.fromkeys(ignored, "ignored (--ignore)"),
-        **dict.fromkeys(written.case_columns, "a column that describes the cases"),
+        **dict.fromkeys(written.columns, f"a column of the cases ({CASE_OPTIONS})"),
+        **{
+            name: f"the {role} column (--{role})"
+            for role, name in (
+                ("weight", written.weight),
+                ("group", written.group),
+                ("propensity", written.propensity),
+            )
+            if name is not None
+        },
         **({} if time is None else {time: "the time column (--time)"}),
         **({} if id is None else {id: "the id column (--id)"}),
         written.outcome: "the outcome column (--outcome)",
@@ -679,6 +718,12 @@ def _roles(
 def _duplicates(ids: Array) -> int:
     known = [label for label in ids.tolist() if label not in (None, "")]
     return len(known) - len(set(known))
+
+
+def _identical(frame: nw.DataFrame[Any]) -> int:
+    """Count the rows that are identical to an earlier one in every column."""
+    plain = [name for name in frame.columns if not frame[name].dtype.is_nested()]
+    return len(frame) - len(frame.select(plain).unique())
 
 
 def name_classes(

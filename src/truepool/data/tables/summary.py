@@ -26,6 +26,20 @@ def describe_repeats(cases: int) -> str:
     )
 
 
+def describe_copies(rows: int) -> str:
+    """Say that rows are identical to an earlier one in every column.
+
+    >>> describe_copies(1)[:55]
+    '1 row is identical to an earlier one, the id included. '
+    """
+    are = "is" if rows == 1 else "are"
+    return (
+        f"{pluralize(rows, 'row')} {are} identical to an earlier one, the id included. "
+        "Remove what was entered twice; until then each row counts as a case of its "
+        "own."
+    )
+
+
 @dataclass(frozen=True)
 class TableSummary:
     """Counts and guesses of a reader: what a user should know about the table.
@@ -46,6 +60,7 @@ class TableSummary:
     doubtful: Mapping[str, str] = field(default_factory=dict)
     signed: tuple[str, ...] = ()
     duplicate_ids: int = 0
+    identical_rows: int = 0
     empty_cases: int = 0
     renormalized: int = 0
     replaced: int = 0
@@ -116,6 +131,9 @@ class TableSummary:
                 "their case and may know the outcome. If that is when a case was "
                 f"closed or decided, pass --decision-time {shlex.quote(name)}."
             )
-        if self.duplicate_ids:
-            found.append(describe_repeats(self.duplicate_ids))
+        others = self.duplicate_ids - self.identical_rows
+        if self.identical_rows:
+            found.append(describe_copies(self.identical_rows))
+        if others > 0:
+            found.append(describe_repeats(others))
         return found

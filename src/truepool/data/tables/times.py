@@ -176,10 +176,21 @@ def _time(value: Any, written: str | None) -> datetime | None:
 
 def _cure(cells: Iterable[Any]) -> str:
     """Name the formats that fit all cells, an example where there is none."""
-    found = time_formats(str(cell).strip() for cell in cells if cell)
+    texts = [str(cell).strip() for cell in cells if cell]
+    found = time_formats(texts)
     if found:
         return f"Pass --time-format {' or '.join(map(repr, found))}."
+    if _fit_mostly(texts, ""):
+        return f"Correct it; {_fit_mostly(texts, '')}."
     return "Say how times are written, as in --time-format '%d.%m.%Y %H:%M'."
+
+
+def _fit_mostly(texts: Sequence[str], written: str) -> str:
+    """Say how many cells fit a format, if most do; nothing where they do not."""
+    fit = sum(_is_time(text, written) for text in texts)
+    if 2 * fit <= len(texts):
+        return ""
+    return f"{fit:,} of {len(texts):,} cells fit"
 
 
 def _other_format(cells: Iterable[Any], written: TableFormat) -> str:
@@ -191,7 +202,8 @@ def _other_format(cells: Iterable[Any], written: TableFormat) -> str:
     found = [f for f in time_formats(texts) if f]
     found += [f for f in ISO if all(_is_time(text, f) for text in texts)]
     if not found:
-        return "Change --time-format."
+        most = _fit_mostly(texts, str(written.time_format))
+        return f"Correct it; {most}." if most else "Change --time-format."
     cure = f"Pass --time-format {' or '.join(map(repr, found))}"
     if written.decision_time is None:
         return f"{cure}."
