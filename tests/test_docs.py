@@ -104,5 +104,6 @@ def test_an_extra_is_installed_in_the_clone(page):
     """truepool need not be on an index: only the page on installing names it so."""
     given = re.findall(r"pip install '?truepool\b", page.read_text())
     assert page.stem in ("install", "CHANGELOG") or not given
-    extras = re.findall(r"pip install '\.\[", page.read_text())
+    assert not re.findall(r"pip install '\.\[", page.read_text())  # -e, as make does
+    extras = re.findall(r"pip install -e '\.\[", page.read_text())
     assert not extras or re.search(r"in the \[?clone", page.read_text())
