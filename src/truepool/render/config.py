@@ -105,8 +105,8 @@ def _question(question: Question, found: Mapping[str, Any]) -> list[str]:
     for value, reason in choices:
         shown.append(f"# {_line(question.option, value)}  # {reason}")
         shown += [
-            f"# {_line('positive', label)}  # if {value} is the outcome: of which label "
-            "the reports are probabilities"
+            f"# {_line('positive', label)}  # if {value} is the outcome: of which "
+            "label the reports are probabilities"
             for label in question.labels.get(str(value), ())
         ]
     cure = " Remove the # of one line" + (
