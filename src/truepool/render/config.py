@@ -101,10 +101,10 @@ def _question(question: Question, found: Mapping[str, Any]) -> list[str]:
         cure = "# If not, remove the # of the next line."
         return ["", start, f"# {question.reasons}", cure, last]
     choices = question.choices or (("", "name it"),)
-    shown: list[str] = []
+    answers: list[str] = []
     for value, reason in choices:
-        shown.append(f"# {_line(question.option, value)}  # {reason}")
-        shown += [
+        answers.append(f"# {_line(question.option, value)}  # {reason}")
+        answers += [
             f"# {_line('positive', label)}  # if {value} is the outcome: of which "
             "label the reports are probabilities"
             for label in question.labels.get(str(value), ())
@@ -114,7 +114,7 @@ def _question(question: Question, found: Mapping[str, Any]) -> list[str]:
         if question.labels
         else "."
     )
-    return ["", f"{start}{cure}", *shown]
+    return ["", f"{start}{cure}", *answers]
 
 
 def _line(option: str, value: Any) -> str:
