@@ -70,6 +70,7 @@ POLICY = {
     "data.labels": {"MAX_SHOWN": 6},
     "data.reports": {
         "CLIP_TOLERANCE": 1e-06,
+        "LARGEST_LOGIT": 40.0,
         "MAX_SCORE": 10,
         "MIXED_SHARE": 0.05,
         "SMALL": 0.01,
@@ -108,7 +109,7 @@ POLICY = {
     },
     "data.tables.manifest": {"FORMAT": 1, "PERIOD": 1.0},
     "data.tables.panel_stream": {"HEAD": 20_000, "MOST_LABELS": 1_000},
-    "data.tables.report_columns": {"MOST_MARKS": 10},
+    "data.tables.text_columns": {"MOST_MARKS": 10},
     "data.tables.repeated_ids": {"MOST_IDS": 1_000_000},
     "data.tables.profile": {"SEGMENTS": 20},
     "data.tables.profile_long": {"SEVERAL": 1.5},

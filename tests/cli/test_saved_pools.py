@@ -310,7 +310,7 @@ def test_a_separator_that_is_the_stored_decimal_mark_is_asked_about_first(
             "score v.pool text.csv",
             "column 'ada' has 'x' in line 2 of the file. If it means no report, pass --missing x",
         ),
-        ("score v.pool ragged.csv", "cannot be read as CSV"),
+        ("score v.pool ragged.csv", "as many cells as the header"),
         ("score v.pool text.parquet", "a report must be a number"),
         ("score v.pool broken.parquet", "cannot be read as parquet"),
         ("score v.pool twice.csv", "'ada' more than once"),

@@ -121,7 +121,7 @@ def test_booleans_and_whole_numbers_are_reports_too():
         ("outcomes\n1\n0\n", AgentError, "no column is left"),
         ("ada,bob,outcomes\n.9,.6,1\n", PanelError, "at least 2 cases"),
         ("ada:0,ada:1,bob:0,bob:2,outcomes\n.9,.1,.5,.5,1\n.2,.8,.5,.5,0\n", ReportError, "'bob' has bob:0, bob:2"),
-        ("ada,bob\n1,2\n3", SourceError, "cannot be read as csv"),
+        ("ada,bob\n1,2\n3", SourceError, "as many cells as the header, 2"),
     ],
 )  # fmt: skip
 def test_a_table_that_makes_no_panel_is_refused(tmp_path, text, kind, match):

@@ -31,6 +31,9 @@ SMALL = 0.01
 MIXED_SHARE = 0.05
 """Share of an agent's reports that must be in another unit for it to mix units."""
 
+LARGEST_LOGIT = 40.0
+"""Log-odds further from 0 are beyond what a probability can be told from 0 or 1 by."""
+
 MAX_SCORE = 10
 """Whole numbers up to here look like scores of a judge, and not like percentages."""
 
@@ -266,20 +269,25 @@ def _outside(values: FloatArray, names: tuple[str, ...]) -> str:
     low, high = float(np.nanmin(given)), float(np.nanmax(given))
     if not np.isfinite([low, high]).all():
         cure = "Infinity is no report: leave the cell empty if there is none."
-    elif low < 0:
+    elif low < 0 and max(-low, high) <= LARGEST_LOGIT:
         cure = "These look like logits (log-odds): apply a sigmoid, 1 / (1 + exp(-x))."
-    elif high in range(3, MAX_SCORE + 1) and not (given[given == given] % 1).any():
+    elif (
+        low >= 0
+        and high in range(3, MAX_SCORE + 1)
+        and not (given[given == given] % 1).any()
+    ):
         top, start = max(5, int(high)), min(1, int(low))
         cure = (
             f"These look like scores: count them as (s - {start}) / {top - start}, as "
             f"truepool jury does with --scores {start}-{top}."
         )
-    elif high <= 100:
+    elif 0 <= low and high <= 100:
         cure = _mix(values, i, names) or _percent_cure(
             largest_reports(values), i, names
         )
     else:
-        cure = f"If {names[i]!r} is not an agent, leave that column out."
+        option = f"--ignore {shlex.quote(names[i])}"
+        cure = f"If {names[i]!r} is not an agent, leave that column out ({option})."
     value = values[t, i, k].item()
     return (
         f"a report must lie in [0, 1]; agent {names[i]!r} has {value:g} in "

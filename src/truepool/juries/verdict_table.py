@@ -29,6 +29,7 @@ from truepool.data.tables import (
     read_source,
 )
 from truepool.data.tables.numbers import is_empty
+from truepool.data.tables.text_columns import VERDICTS
 from truepool.juries.evaluation_logs import COLUMNS, check_scores, read_log
 from truepool.juries.runs import number_runs
 from truepool.juries.values import WEIGHT
@@ -177,6 +178,7 @@ def _both_orders(judges: Sequence[str]) -> list[tuple[str, str]]:
 
 def in_words_of_a_jury(sentence: str) -> str:
     """Say judge, item and verdict where any other table has agents and cases."""
+    sentence = sentence.replace(VERDICTS, "")
     for word, own in WORDS.items():
         # Not inside quotes, options and names that follow one.
         own_word = rf"(?<!--ignore )(?<![-'\w]){word}(?P<s>s?)(?![-'\w])"

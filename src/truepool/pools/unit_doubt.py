@@ -1,7 +1,7 @@
 """Doubts about the unit of new reports: fractions that are read as percentages."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import ReportError
@@ -41,6 +41,8 @@ class UnitDoubt:
     reason: str
     cure: tuple[str, ...]
     above: tuple[float, ...] = ()
+    nobody: str = ""
+    """The cure where no agent is left in percent, if it is another one."""
 
     def check(self, batches: Iterable[Batch]) -> Iterator[Batch]:
         """Refuse a table whose first batch has such reports up to 1 only."""
@@ -74,7 +76,8 @@ class UnitDoubt:
         raise ReportError(
             f"{self.reason}, and here all reports{whose} on the first {first} are at "
             f"most 1 (the largest is {100 * largest[suspect].max():g}){why}, so they "
-            f"may be probabilities. {option.join(self.cure)}"
+            f"may be probabilities. "
+            f"{self.nobody if self.nobody and not rest else option.join(self.cure)}"
         )
 
     def _lower_than_before(
@@ -119,14 +122,16 @@ def doubt_statement(
     above: tuple[float, ...] = (),
 ) -> UnitDoubt | None:
     """Doubt percentages that an option states where the pool knows fractions."""
-    return _doubt(
+    end = "; if they are percentages, divide them by 100."
+    doubt = _doubt(
         agents,
         lambda agent: stated.in_percent(agent) and not known.in_percent(agent),
         stated,
         "with --percent some report must be above 1",
-        ("Pass ", " instead; if they are percentages, divide them by 100."),
+        ("Pass ", f" instead{end}"),
         above,
     )
+    return doubt and replace(doubt, nobody=f"Leave out --percent{end}")
 
 
 def doubt_likeness(

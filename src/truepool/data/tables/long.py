@@ -116,7 +116,9 @@ def pivot(
         cure = "remove all but one"
         if written.updates != TIME_WEIGHTED:
             cure = "pass --updates last-row if the later report is further down"
-        _check_ties(place[rows], reports[rows], times, cases, agents, cure)
+        percent = np.array([written.in_percent(name) for name in agents])
+        shown = np.where(percent[agent], 100 * reports, reports)[rows]
+        _check_ties(place[rows], shown, times, cases, agents, cure)
     shape = len(cases), len(agents)
     values = SparseReports.from_cells(case[rows], agent[rows], reports[rows], *shape)
     ids = np.empty(len(cases), dtype=object)

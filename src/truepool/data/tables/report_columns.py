@@ -25,10 +25,8 @@ from truepool.data.tables.numbers import (
     typed_numbers,
 )
 from truepool.data.tables.table_format import TableFormat
+from truepool.data.tables.text_columns import MOST_MARKS, TextColumn, check_texts
 from truepool.data.tables.units import EDGE
-
-MOST_MARKS = 10
-"""A column with more different texts than this is no agent with marks for no report."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +112,12 @@ class ReportColumn:
             numbers = self.numbers
         except pa.ArrowInvalid:
             row, cell = first_other(self.text, self.written.decimal, self.percent)
+            what = "a report must be a number in [0, 1]"
+            if self.percent[row]:
+                what = "a percentage must be a number from 0 to 100"
             raise ReportError(
-                f"a report must be a number in [0, 1]; column {self.cells.name!r} has "
-                f"{cell!r} in {self._row(row)}. {self._cure(row, cell, table)}"
+                f"{what}; column {self.cells.name!r} has {cell!r} in {self._row(row)}. "
+                f"{self._cure(row, cell, table)}"
             ) from None
         if isinstance(self.written.percent, bool):
             return
@@ -128,7 +129,7 @@ class ReportColumn:
             option = self.written.percent_option([_agent(name, table)])
             raise ReportError(
                 f"a report must lie in [0, 1]; {self._kind} {name!r} has "
-                f"{rest[row]:g} in {self._row(row)}. If it is in percent, pass "
+                f"{self._cell(row)} in {self._row(row)}. If it is in percent, pass "
                 f"{option}. A column that is not an agent is left out with --ignore "
                 f"{shlex.quote(name)} (of a saved pool, in its fit)."
             )
@@ -168,10 +169,27 @@ class ReportColumn:
             name = self.agents[self.owner[row]]
             raise ReportError(
                 f"a {what} must lie between {low:g} and {high:g}; {self._kind} "
-                f"{name!r} has {values[row]:g} in {self._row(row)}. Correct it, change "
-                f"{option}, or leave the {self._kind} out (--ignore "
+                f"{name!r} has {self._cell(row)} in {self._row(row)}. Correct it, "
+                f"change {option}, or leave the {self._kind} out (--ignore "
                 f"{shlex.quote(name)})."
             )
+
+    def _cell(self, row: int) -> str:
+        """Return a number as the table has it."""
+        if is_numeric(self.cells):
+            return f"{self.numbers[row]:g}"
+        return str(self.text[row].as_py())
+
+    @cached_property
+    def as_text(self) -> TextColumn | None:
+        """The column if it holds texts and no numbers; None if it holds any number."""
+        try:
+            _ = self.numbers
+        except pa.ArrowInvalid:
+            texts = self.text.unique().drop_null().to_pylist()
+            if len(texts) > 1 and all(map(_is_word, texts)):
+                return TextColumn(self.cells.name, tuple(texts))
+        return None
 
     def _cure(self, row: int, cell: str, table: Sequence["ReportColumn"]) -> str:
         if _is_word(cell):
@@ -195,15 +213,11 @@ class ReportColumn:
         return f"Pass {' and '.join(options)}."
 
     def _word_cure(self, cell: str) -> str:
-        others = self.text.drop_null().to_pylist()
-        words = {other for other in others if _is_word(other)}
+        texts = self.text.unique().drop_null().to_pylist()
+        words = tuple(text for text in texts if _is_word(text))
+        if self.as_text is not None or len(words) > MOST_MARKS:
+            return TextColumn(self.cells.name, words).cure()
         name = shlex.quote(self.cells.name)
-        if len(words) > MOST_MARKS:
-            return (
-                f"It has {len(words):,} different texts, so it is no agent: leave it "
-                f"out (--ignore {name}) or, if it names the cases, pass --id {name}. "
-                "A table with one row per report is read with --long."
-            )
         return (
             f"If it means no report, pass --missing {shlex.quote(cell)}; an empty "
             "cell, NA, NaN or null means that already. Else correct it. A column that "
@@ -251,6 +265,8 @@ def _first_agent(rows: int) -> IntArray:
 def _parse(
     table: Sequence[ReportColumn], written: TableFormat
 ) -> tuple[list[FloatArray], tuple[str, ...]]:
+    texts = [column.as_text for column in table if column.as_text is not None]
+    check_texts(texts, len(table) - len(texts), written)
     for column in table:
         column.check_numbers(table)
     reports = [column.probabilities() for column in table]
