@@ -376,7 +376,9 @@ POLICY = {
         ),
         "MARGIN": 0.03,
     },
-    "render.tables.evidence": {"MOST_AGENTS": 20, "MOST_SEGMENTS": 8, "PAIRS": 8},
+    "render.tables.agent_choice": {"MOST_AGENTS": 20},
+    "render.tables.evidence": {"PAIRS": 8},
+    "render.tables.segments": {"MOST_SEGMENTS": 8},
     "render.figures.time_series": {
         "SMOOTH": 5,
         "NAMED_ALARMS": 6,

@@ -223,3 +223,38 @@ def test_the_costs_of_several_classes_are_asked_for_on_screen(
         "in the order low, mid, high, as in --cost-matrix '0,1,1; 1,0,1; 1,1,0'."
         in (" ".join(out.split()))
     )
+
+
+def test_each_column_that_may_be_the_outcome_has_its_labels(truepool, folder_of_two):
+    text = Path("pool.toml").read_text()
+    lines = [line.partition("  #")[0] for line in text.splitlines()]
+    at = lines.index('# outcome = "first"')
+    assert {*lines[at + 1 : at + 3]} == {'# positive = "bad"', '# positive = "good"'}
+    assert lines[lines.index('# outcome = "second"') + 1].startswith("# positive = ")
+    assert '# by = "first"' not in lines
+    assert '# by = "country"' in lines
+    for line in ('# outcome = "first"', '# positive = "bad"'):
+        text = text.replace(line, line[2:], 1)
+    code, _, err = truepool("compare", folder_of_two, "--config", "pool.toml")
+    assert code == 2
+    Path("pool.toml").write_text(text)
+    assert "answer the question about it in the config file" in err
+    code, _, err = truepool("compare", folder_of_two, "--config", "pool.toml")
+    assert code == 0, err
+
+
+@pytest.fixture
+def folder_of_two(tmp_path, monkeypatch, truepool):
+    """A table with two columns that may be the outcome, after init."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    bad = rng.random(200) < 0.4
+    table = {
+        "ann": rng.random(200).round(3), "bob": (0.3 * bad + 0.6 * rng.random(200)).round(3),
+        "first": np.where(bad, "bad", "good"),
+        "second": rng.choice(["left", "right"], 200),
+        "country": rng.choice(["CH", "DE", "FR"], 200),
+    }  # fmt: skip
+    pd.DataFrame(table).to_csv("two.csv", index=False)
+    assert truepool("init", "two.csv")[0] == 0
+    return "two.csv"

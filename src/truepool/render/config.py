@@ -101,8 +101,20 @@ def _question(question: Question, found: Mapping[str, Any]) -> list[str]:
         cure = "# If not, remove the # of the next line."
         return ["", start, f"# {question.reasons}", cure, last]
     choices = question.choices or (("", "name it"),)
-    shown = [f"# {_line(question.option, v)}  # {reason}" for v, reason in choices]
-    return ["", f"{start} Remove the # of one line.", *shown]
+    answers: list[str] = []
+    for value, reason in choices:
+        answers.append(f"# {_line(question.option, value)}  # {reason}")
+        answers += [
+            f"# {_line('positive', label)}  # if {value} is the outcome: of which "
+            "label the reports are probabilities"
+            for label in question.labels.get(str(value), ())
+        ]
+    cure = " Remove the # of one line" + (
+        ", and of one line with the positive label below it."
+        if question.labels
+        else "."
+    )
+    return ["", f"{start}{cure}", *answers]
 
 
 def _line(option: str, value: Any) -> str:

@@ -152,8 +152,8 @@ def _outlook(found: Certificate) -> str:
         )
     if found.outlook == "beyond":
         return (
-            "Showing it for more items would take more labels than there are items"
-            + (f": {errors}." if found.labels else ".")
+            "To decide more items without a person would take more labels than there "
+            "are items" + (f": {errors}." if found.labels else ".")
         )
     if found.labels_needed is None:
         return f"Whether more labels would allow more is not known yet: {errors}."

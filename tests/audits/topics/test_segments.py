@@ -21,7 +21,7 @@ from truepool.pools.vcg import VCG
 from truepool.render.html.audit import html
 from truepool.render.numbers import format_estimate, percent
 from truepool.render.tables.comparison import groups
-from truepool.render.tables.evidence import agents_by_segment
+from truepool.render.tables.segments import agents_by_segment
 
 RATES = {"EU": 0.3, "US": 0.5, "ASIA": 0.2, "LATAM": 0.4}
 SHARES = [0.4, 0.3, 0.28, 0.02]

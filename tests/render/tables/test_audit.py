@@ -14,8 +14,9 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.render.advice import steps
 from truepool.render.numbers import percent
+from truepool.render.tables.agent_choice import MOST_AGENTS
 from truepool.render.tables.audit import markdown, scope, show
-from truepool.render.tables.evidence import MOST_AGENTS, grids
+from truepool.render.tables.evidence import grids
 from truepool.render.verdict import sentence
 
 QUICK = {"costs": COSTS, "resamples": 50}

@@ -205,7 +205,7 @@ def open_panels(
             f"the table needs an outcome column; there is no {written.outcome!r}"
             f"{suggestion(written.outcome, dataset.columns)}; columns: "
             f"{', '.join(dataset.columns)}. Say which one holds the outcome "
-            "(--outcome)."
+            "(--outcome), or answer the question about it in the config file."
         )
     frame, _ = read_source(next(_heads(dataset)), written)
     check_percent_names(frame, written)

@@ -140,7 +140,11 @@ def _repeats_few(column: ColumnProfile) -> bool:
 
 def _find_groups(look: Findings) -> None:
     """Offer columns of text that say what cases have in common, or of what kind."""
-    words = {n: c for n, c in look.open.items() if c.numbers is None}
+    asked = [q for q in look.questions if q.option == "outcome"]
+    outcomes = {name for question in asked for name, _ in question.choices}
+    words = {
+        n: c for n, c in look.open.items() if c.numbers is None and n not in outcomes
+    }
     texts = {
         n: c for n, c in words.items()
         if not (c.dated or c.time_formats or c.nearly_times or c.spelled_alike)

@@ -7,6 +7,7 @@ from truepool.data.labels import no_outcome_words
 from truepool.data.tables.column_profile import ColumnProfile, format_mean
 from truepool.data.tables.doubtful_columns import name_parts
 from truepool.data.tables.profile_findings import Findings
+from truepool.data.tables.question import Question
 
 OUTCOMES = (
     "y", "outcome", "label", "target", "class", "truth", "resolved", "resolution",
@@ -25,8 +26,10 @@ def find_outcome(look: Findings, columns: Mapping[str, ColumnProfile]) -> None:
     chosen = usual if len(fit) > 1 else fit
     if len(chosen) != 1:
         none = " None has two different values." if not fit else ""
-        choices = ((column.name, column.describe()) for column in fit)
-        look.ask("outcome", f"which column holds the outcome?{none}", *choices)
+        choices = tuple((column.name, column.describe()) for column in fit)
+        sentence = f"which column holds the outcome?{none}"
+        labels = {c.name: _labels(c) for c in fit if _needs_positive(_labels(c))}
+        look.questions.append(Question("outcome", sentence, choices, labels=labels))
         return
     column = chosen[0]
     rest = " and ".join(repr(other.name) for other in fit if other is not column)
@@ -44,10 +47,15 @@ def set_outcome(look: Findings, column: ColumnProfile, also: str = "") -> None:
         count = pluralize(column.counts[word], "row")
         reason = f"no outcome yet ({count} of {column.name!r})"
         look.missing.setdefault(word, []).append(reason)
-    if len(labels) == 2 and {label.casefold() for label in labels} not in PLAIN:
+    if _needs_positive(labels):
         sentence = "which label are the reports probabilities of?"
         choices = ((label, _mean_report(look, column, label)) for label in labels)
         look.ask("positive", sentence, *choices)
+
+
+def _needs_positive(labels: Sequence[str]) -> bool:
+    """Whether there are two labels that do not say which one is positive."""
+    return len(labels) == 2 and {label.casefold() for label in labels} not in PLAIN
 
 
 def is_outcome(column: ColumnProfile) -> bool:

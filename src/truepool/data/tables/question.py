@@ -17,6 +17,8 @@ class Question:
     """Whether the table cannot be read without an answer."""
     if_so: Mapping[str, Any] = field(default_factory=dict)
     """Options that say yes together, where one value is not the whole answer."""
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Per column that may be the outcome, the labels of which one is positive."""
 
     @property
     def heading(self) -> str:

@@ -225,7 +225,8 @@ def _panel(
         raise OutcomeError(
             f"the table needs an outcome column; there is no {written.outcome!r}"
             f"{suggestion(written.outcome, frame.columns)}; columns: "
-            f"{', '.join(frame.columns)}. Say which one holds the outcome (--outcome)."
+            f"{', '.join(frame.columns)}. Say which one holds the outcome (--outcome), "
+            "or answer the question about it in the config file."
         )
     check_percent_names(frame, written)
     reports, outcomes, empty = _table(frame, written, whole=True)

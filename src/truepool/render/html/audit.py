@@ -28,6 +28,7 @@ from truepool.render.html.layout import Section, fragment, page
 from truepool.render.numbers import format_estimate, percent
 from truepool.render.tables import comparison as compared
 from truepool.render.tables import evidence
+from truepool.render.tables.segments import agents_by_segment, segments
 from truepool.render.verdict import (
     changes,
     costs,
@@ -123,7 +124,7 @@ def sections(audit: Audit) -> Iterator[Section]:
     if audit.segments:
         yield _section(
             "segments", "Segments", f"Who fails where, by {audit.by}?",
-            tables=[evidence.segments(audit), *evidence.agents_by_segment(audit)],
+            tables=[segments(audit), *agents_by_segment(audit)],
         )  # fmt: skip
     if audit.capacity is not None:
         yield _section(

@@ -107,12 +107,15 @@ def _agents(view: PoolView) -> Section:
         "last report",
         "reports on",
         "weight now",
-        in_unit(view, "saved per case"),
+        in_unit(view, "saved per settled case"),
         in_unit(view, "cost per case alone"),
     )
     intro = (
-        "Saved per case: how much more the decision would have cost without the "
-        f"agent's report, with {percent(view.level)} interval."
+        "Saved per settled case: how much more the decision would have cost without "
+        "the agent's report (0 where it did not report), with "
+        f"{percent(view.level)} interval. The interval allows for cases of each class "
+        "not seen yet that would be decided differently; that of a statement (truepool "
+        "ledger statement) does not."
     ).replace(".0 %", " %")
     if view.window_settled < view.fewest:
         intro += f" Costs are shown {_from_on(view)}"

@@ -16,7 +16,8 @@ from truepool.render.numbers import (
     number,
     percent,
 )
-from truepool.render.tables.evidence import MOST_AGENTS, grids
+from truepool.render.tables.agent_choice import MOST_AGENTS
+from truepool.render.tables.evidence import grids
 from truepool.render.tables.grid import plain, print_block, print_steps
 from truepool.render.verdict import (
     changes,

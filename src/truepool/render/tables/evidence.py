@@ -6,20 +6,15 @@ import numpy as np
 
 from truepool.audits.severity import FEEDS
 from truepool.audits.topics.incentives import IN_COSTS, payment_of
-from truepool.audits.values import AtCapacity, Audit, Calibration, Drift, Segment
+from truepool.audits.values import AtCapacity, Audit, Calibration, Drift
 from truepool.core.formatting import in_unit, money
-from truepool.measures.groups import FEWEST_CASES
-from truepool.render.numbers import format_estimate, format_p_value, number, percent
-from truepool.render.tables.comparison import POSITIVE, small_groups
+from truepool.render.numbers import format_estimate, format_p_value, number
+from truepool.render.tables.agent_choice import choose_agents
 from truepool.render.tables.grid import Grid
+from truepool.render.tables.segments import agents_by_segment, segments
 
 PAIRS = 8
 """Pairs of agents whose correlation is listed."""
-
-
-MOST_AGENTS, MOST_SEGMENTS = 20, 8
-"""Agents, and segments of a table of agents by segment, that a terminal shows of many;
-Markdown, the page and JSON have all."""
 
 
 def grids(audit: Audit, most: int | None = None) -> tuple[Grid, ...]:
@@ -43,26 +38,9 @@ def grids(audit: Audit, most: int | None = None) -> tuple[Grid, ...]:
     return tuple(tables)
 
 
-def _chosen(audit: Audit, most: int | None) -> tuple[set[str], list[str]]:
-    """Return the agents to show, and a note on how many more there are."""
-    every = audit.agent_summaries
-    if most is None or len(every) <= most:
-        return set(audit.agents), []
-    weights = {one.agent: one.weight.value if one.weight else 0.0 for one in every}
-    order = sorted(
-        every,
-        key=lambda one: (one.cases < FEWEST_CASES, -weights[one.agent], -one.cases),
-    )
-    rest = len(every) - most
-    return {one.agent for one in order[:most]}, [
-        f"Shown are {most} agents: those with {FEWEST_CASES} cases or more first, by "
-        f"the weights they earn; {rest:,} more are in --json and --markdown."
-    ]
-
-
 def calibration(audit: Audit, most: int | None = None) -> Grid:
     """How well agents and pool are calibrated."""
-    chosen, more = _chosen(audit, most)
+    chosen, more = choose_agents(audit, most)
     left_out = set(audit.agents) - chosen
     listed = [one for one in audit.calibration if one.who not in left_out]
     rows = tuple(
@@ -104,7 +82,7 @@ def _missing_slopes(rows: Sequence[Calibration]) -> Iterator[str]:
 
 def agents(audit: Audit, most: int | None = None) -> Grid:
     """What each agent is worth; how often it reported, if reports are missing."""
-    chosen, more = _chosen(audit, most)
+    chosen, more = choose_agents(audit, most)
     feeds = {
         f.who[0] for f in audit.findings if f.code in FEEDS and f.severity != "note"
     }
@@ -205,104 +183,6 @@ def robustness(audit: Audit) -> Grid:
     unit = audit.currency
     headers = ("if", in_unit("rise", unit), in_unit("cost per case", unit))
     return Grid("What a failure would cost", headers, rows, essential=2)
-
-
-def segments(audit: Audit) -> Grid:
-    """How the pool does within groups of cases.
-
-    With more than two classes none is the positive one, whose share or recall it has.
-    """
-    binary = audit.classes == 2
-    rows = tuple(
-        (
-            one.group,
-            f"{one.cases:,}",
-            *([percent(one.share)] if binary else []),
-            format_estimate(one.cost),
-            *([format_estimate(one.recall)] if binary else []),
-            format_estimate(one.bias, sign=True),
-            format_estimate(one.slope),
-        )
-        for one in audit.segments
-    )
-    headers = (
-        str(audit.by), "cases", *(["positive"] if binary else []),
-        in_unit("cost per case", audit.currency), *(["recall"] if binary else []),
-        "bias", "slope",
-    )  # fmt: skip
-    what = (
-        "Bias: mean probability of the likeliest class minus the share of cases in "
-        "which it was right"
-    )
-    if binary:
-        what = (
-            f"{POSITIVE} Recall: share of positives found; bias: mean pooled "
-            "probability minus the share of positives"
-        )
-    notes = (
-        f"The pool in use on tested cases. {what}; slope: below 1 is over-confident, "
-        "above 1 under-confident.",
-        *small_groups(audit.segments),
-        *_segments_without_slope(audit.segments),
-    )
-    title = f"The pool within segments of {audit.by}"
-    return Grid(title, headers, rows, notes, essential=4 if binary else 3)
-
-
-def agents_by_segment(audit: Audit, most: int | None = None) -> list[Grid]:
-    """How well each agent does within each group of cases that was judged.
-
-    With ``most`` agents only so many of the groups are shown, the largest ones.
-    """
-    judged = [one for one in audit.segments if one.agents]
-    if not judged:
-        return []
-    chosen, more = _chosen(audit, most)
-    shown = judged if most is None else judged[:MOST_SEGMENTS]
-    if len(shown) < len(judged):
-        more = [*more, f"Shown are the {len(shown)} largest of {len(judged)} segments; "
-                "the others are in --json and --markdown."]  # fmt: skip
-    binary = audit.classes == 2
-    rows = tuple(
-        (
-            agent,
-            *(
-                format_estimate(
-                    one.agents[i].auc if binary else one.agents[i].brier_skill
-                )
-                for one in shown
-            ),
-        )
-        for i, agent in enumerate(audit.agents)
-        if agent in chosen
-    )
-    what = (
-        "Brier skill: share of the Brier loss of the segment's base rate that the "
-        "agent saves; at 0 or below it does no better than the base rate."
-    )
-    if binary:
-        what = (
-            "AUC: how often a positive case gets a higher report than a negative one "
-            "of the same segment; 0.5 is chance."
-        )
-    notes = (
-        f"{what} On the tested cases that the agent reported on; -: too few of them.",
-        *more,
-    )
-    name = "AUC" if binary else "Brier skill"
-    title = f"{name} of every agent within segments of {audit.by}"
-    headers = ("agent", *(one.group for one in shown))
-    return [Grid(title, headers, rows, notes, essential=2)]
-
-
-def _segments_without_slope(segments: Sequence[Segment]) -> Iterator[str]:
-    """Name the groups that were judged, but have no slope, and say why."""
-    names = [one.group for one in segments if one.shortage is None and not one.slope]
-    if names:
-        yield (
-            f"No slope ({'; '.join(names)}): the pool separates nearly all positive "
-            "from negative cases there, or nearly all its probabilities are the same."
-        )
 
 
 def capacity(audit: Audit, found: AtCapacity) -> Grid:

@@ -114,7 +114,8 @@ def judge_grids(jury: Jury) -> Iterator[Grid]:
         (
             "Credit: how much the Brier loss of the mean verdict rises without the "
             f"judge. Keep or drop where the {share} interval excludes 0"
-            f"{'; of near-copies, keep one' if copies else ''}.",
+            f"{'; of near-copies, keep one' if copies else ''}"
+            f"{'; no relation is to the labels, at any credit' if useless else ''}.",
         ),
     )
     yield Grid(

@@ -6,6 +6,11 @@ from typing import Any
 
 from truepool.core.formatting import money, number, pluralize
 
+INTERVALS = (
+    "The intervals resample these cases; those of the dashboard also allow for cases "
+    "not seen yet."
+)
+
 
 def describe(statement: Mapping[str, Any]) -> Iterator[str]:
     """Yield what an agent contributed, what is not known, and what to beware of.
@@ -18,7 +23,9 @@ def describe(statement: Mapping[str, Any]) -> Iterator[str]:
     ...     print(line)
     ada reported on 7 of 9 cases of fraud settled from 1970-01-01 00:00 UTC.
     Without its reports, decisions would have cost 12.0 EUR more (95 % interval 3.00
-    to 21.0), 2.00 EUR per case (0.500 to 3.50).
+    to 21.0), 2.00 EUR per case that it reported on (0.500 to 3.50).
+    The intervals resample these cases; those of the dashboard also allow for cases
+    not seen yet.
     The contribution to 1 case is not known: the rule that decided has no weights.
     Warning: x
     Records: 19. Chain abababababababab, seal cdcdcdcdcdcdcdcd.
@@ -31,6 +38,8 @@ def describe(statement: Mapping[str, Any]) -> Iterator[str]:
     )
     if known:
         yield _contribution(statement)
+        if statement["total"][1] is not None:
+            yield INTERVALS
     if statement["unknown"]:
         yield (
             f"The contribution to {pluralize(statement['unknown'], 'case')} is not "
@@ -62,7 +71,7 @@ def _contribution(statement: Mapping[str, Any]) -> str:
     return (
         f"Without its reports, decisions would have cost {money(abs(total), unit)} "
         f"{more} ({100 * statement['level']:g} % interval {ends}), "
-        f"{money(abs(mean), unit)} per case ({mean_ends})."
+        f"{money(abs(mean), unit)} per case that it reported on ({mean_ends})."
     )
 
 
