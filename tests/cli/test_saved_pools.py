@@ -423,7 +423,7 @@ def test_percent_is_refused_where_no_report_is_above_1(fitted, truepool, stdin):
         assert code == 2
         assert "with --percent some report must be above 1" in err
         assert largest in err
-        assert "Pass --no-percent instead" in err
+        assert "Leave out --percent" in err
     stdin(Path("new.csv").read_bytes())
     assert truepool("score", "v.pool", "-", "--percent")[0] == 2
     with_zeros = new.assign(**dict.fromkeys(AGENTS, 0.0))

@@ -339,9 +339,10 @@ def mixed_units(column: FloatArray, others: FloatArray) -> tuple[int, int] | Non
     """Return a case with a percentage and one with a probability of one agent (T,).
 
     None where it has one unit. ``others`` (T, M) are probabilities of other agents: its
-    numbers up to 1 are probabilities if, as such, they lie closer to the reports of
-    most of the others. One of these may report the opposite, which small percentages
-    are far from.
+    numbers up to 1 are probabilities if, as such, most of them lie closer to the
+    reports of most of the others. One of these may report the opposite, which small
+    percentages are far from. Cases are counted, since few large numbers would decide a
+    mean where events are rare.
     """
     below = (column > 0) & (column <= 1) & np.isfinite(others).any(axis=1)
     above = column > 1
@@ -349,10 +350,9 @@ def mixed_units(column: FloatArray, others: FloatArray) -> tuple[int, int] | Non
         return None
     x, reports = column[below, None], others[below]
     reports = reports[:, np.isfinite(reports).any(axis=0)]
-    as_it_is, as_share = (
-        np.nanmean(abs(guess - reports), axis=0) for guess in (x, x / 100)
-    )
-    if 2 * (as_it_is < as_share).sum() <= reports.shape[1]:
+    closer = abs(x - reports) < abs(x / 100 - reports)
+    mostly = 2 * closer.sum(axis=0) > np.isfinite(reports).sum(axis=0)
+    if 2 * mostly.sum() <= reports.shape[1]:
         return None
     return int(np.argmax(above)), int(np.argmax(below))
 
