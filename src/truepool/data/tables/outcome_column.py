@@ -34,9 +34,9 @@ def trim_outcomes(
     trimmed = pc.utf8_trim_whitespace(cells)
     words = count_words(trimmed, written)
     labels = trim_labels(cells, written)
-    numbers = label_numbers(labels.unique().drop_null().to_pylist())
-    if not numbers and labels.equals(cells):
+    if labels.equals(cells):  # text as it is: which label is positive is asked
         return frame, {}
+    numbers = label_numbers(labels.unique().drop_null().to_pylist())
     values = labels.to_pylist()
     if numbers:
         values = [None if value is None else numbers[value] for value in values]
