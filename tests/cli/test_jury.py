@@ -207,6 +207,9 @@ def test_labels_that_were_asked_for_are_given_back(table, truepool, tmp_path):
     chosen = [row for row in rows if row["label_weight"]]
     lines = [f"{row['id']},{row['label_weight']},yes" for row in chosen]
     labels.write_text("\n".join(["id,label_weight,passed", *lines]) + "\n")
+    code, out, err = truepool("jury", table, *LABELLED, "--labels", labels)
+    assert (code, out) == (2, "")  # they are no random sample
+    assert "Pass --weight label_weight" in err
     words = ("--labels", labels, "--weight", "label_weight", "--json")
     code, out, _ = truepool("jury", table, *LABELLED, *words)
     found = json.loads(out)

@@ -101,7 +101,7 @@ def read_verdicts(
     if labels is not None:
         frame = _join_labels(frame, written, labels)
     name = written.weight
-    _check_weight(name, frame, labels, written)
+    _check_weight(name, frame)
     if name is not None:
         kept = (*written.columns, name)
         written = replace(written, weight=None, columns=kept)
@@ -122,10 +122,8 @@ def read_verdicts(
     return VerdictTable(verdicts, summary, repeated, weights, swapped, id)
 
 
-def _check_weight(
-    name: str | None, frame: nw.DataFrame[Any], labels: Any, written: TableFormat
-) -> None:
-    """Refuse weights of labels that are not there, and ones that nobody asked for."""
+def _check_weight(name: str | None, frame: nw.DataFrame[Any]) -> None:
+    """Refuse weights of labels that are not there."""
     if name is not None and name not in frame.columns:
         raise SourceError(
             f"there is no column {name!r} with the weights of labels"
@@ -133,14 +131,6 @@ def _check_weight(
             "--label-next writes them: pass its file, with the labels, as --labels, or "
             "name another column (--weight)."
         )
-    if name is None and labels is not None:
-        given, _ = read_source(labels, written)
-        if WEIGHT in given.columns and not is_empty(given[WEIGHT]).all():
-            raise SourceError(
-                f"labels that were chosen count by their weights; {labels} has the "
-                f"column {WEIGHT!r}, which --label-next wrote. Pass --weight {WEIGHT}, "
-                "or take the column out if the labels were drawn at random."
-            )
 
 
 def _id_column(written: TableFormat) -> str:
@@ -251,6 +241,8 @@ def _join_labels(
                 f"{suggestion(name, table.columns)}; columns: "
                 f"{', '.join(table.columns)}. {cure}"
             )
+    if not written.weight:
+        _check_chosen(given, path)
     items = [str(value) for value in frame[key].to_list()]
     columns = [written.outcome, *([written.weight] if written.weight else [])]
     rows = np.flatnonzero(~is_empty(given[written.outcome]))
@@ -267,6 +259,16 @@ def _join_labels(
             known = _by_item(name, [(ids[row], values[row]) for row in rows])
             frame = frame.with_columns(_merge(frame, name, items, known))
     return frame
+
+
+def _check_chosen(given: nw.DataFrame[Any], path: Path) -> None:
+    """Refuse labels of chosen items that would count as drawn at random."""
+    if WEIGHT in given.columns and not is_empty(given[WEIGHT]).all():
+        raise SourceError(
+            f"labels that were chosen count by their weights; {path} has the column "
+            f"{WEIGHT!r}, which --label-next wrote. Pass --weight {WEIGHT}, or take "
+            "the column out if the labels were drawn at random."
+        )
 
 
 def _by_item(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -287,8 +287,8 @@ class Monitor:
 
     def _constant_agents(self) -> set[str]:
         """Agents whose feed is constant now: one cause should raise one alarm."""
-        feeds = zip(self.agents, self._constant, strict=True)
-        return {agent for agent, feed in feeds if feed.stuck}
+        moving = zip(self.agents, self._peers(), strict=True)
+        return {agent for agent, moves in moving if not moves}
 
     def _detect(
         self, who: str, kind: str, case: int, own: float, contrast: float, time: Any
