@@ -68,6 +68,14 @@ def test_the_reference_is_what_the_code_says(reference):
     assert written == set(reference)
 
 
+def test_no_field_of_a_request_or_an_answer_lacks_its_meaning(reference):
+    rows = [row for row in reference["http.md"].splitlines() if row.startswith("| `")]
+    assert len(rows) > 100
+    for row in rows:
+        meaning = row.strip("| ").rpartition(" | ")[2].removeprefix("Required.")
+        assert len(meaning.split()) >= 2, row
+
+
 def test_every_verb_and_option_is_in_the_reference_of_the_command_line(reference):
     def walk(command):
         yield command

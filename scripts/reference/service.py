@@ -17,6 +17,33 @@ EXIT_CODES = """\
 
 def http() -> str:
     """Return the operations over HTTP, as OpenAPI describes them."""
+    api = openapi()
+    schemas = api["components"]["schemas"]
+    parts = [
+        "# HTTP",
+        NOTE,
+        "Every operation of [`truepool serve`](../serve.md), from its OpenAPI document "
+        "(`GET /openapi.json`). Names in braces are parts of the path; bodies are JSON "
+        "unless another type is named. Errors have a [code](errors.md) and are a "
+        f"{link('Refusal')}. The [objects](#objects) in answers are at the end.",
+    ]
+    for path, methods in api["paths"].items():
+        for method, operation in methods.items():
+            parts.append(f"## {method.upper()} {path}")
+            parts.append(f"{operation['description'].rstrip('.')}.")
+            parts += request(operation, schemas)
+            parts.append(response(operation))
+    parts.append("## Objects")
+    for name in sorted(schemas):
+        if not name.endswith("Body"):  # those are shown where they are sent
+            parts += [f"### {name}", schemas[name]["description"]]
+            if named := schemas[name].get("properties"):
+                parts.append(table("field", [(n, named[n], "") for n in named]))
+    return join(parts)
+
+
+def openapi() -> dict[str, Any]:
+    """Return the OpenAPI document of the service."""
     from truepool.server.coordinator import Coordinator
     from truepool.server.http import app
 
@@ -24,39 +51,45 @@ def http() -> str:
         coordinator = Coordinator(Path(folder) / "pools.db")
         api = app(coordinator).openapi()
         coordinator.close()
-    parts = [
-        "# HTTP",
-        NOTE,
-        "Every operation of [`truepool serve`](../serve.md), from its OpenAPI document "
-        "(`GET /openapi.json`). Names in braces are parts of the path; bodies are JSON "
-        "unless another type is named. Errors have a [code](errors.md).",
-    ]
-    for path, methods in api["paths"].items():
-        for method, operation in methods.items():
-            parts.append(f"## {method.upper()} {path}")
-            parts.append(f"{operation['description'].rstrip('.')}.")
-            parts += fields(operation, api["components"]["schemas"])
-    return join(parts)
+    return api
 
 
-def fields(operation: dict[str, Any], schemas: dict[str, Any]) -> list[str]:
+def request(operation: dict[str, Any], schemas: dict[str, Any]) -> list[str]:
     """Return a table of the query and one of the body of an operation."""
     rows = [
         (entry["name"], entry["schema"], "")
         for entry in operation.get("parameters", ())
         if entry["in"] == "query"
     ]
-    found = [table("query", "meaning", rows)] if rows else []
+    found = [table("query", rows)] if rows else []
     for kind, content in operation.get("requestBody", {}).get("content", {}).items():
         schema = dereference(content["schema"], schemas)
-        named = schema.get("properties", {})
-        needed = schema.get("required", ())
-        rows = [
-            (name, entry, "Required." if name in needed else "")
-            for name, entry in named.items()
-        ]
-        found.append(table("field", "", rows) if rows else f"Body: `{kind}`.")
+        if "contentSchema" in schema:
+            found.append(f"Body: `{kind}`, one object per line.")
+            schema = schema["contentSchema"]
+        found.append(table("field", properties(schema)))
     return found
+
+
+def response(operation: dict[str, Any]) -> str:
+    """Say what an operation answers when it succeeds."""
+    (status,) = (code for code in operation["responses"] if code.startswith("2"))
+    ((kind, content),) = operation["responses"][status]["content"].items()
+    if "$ref" in content["schema"]:
+        return f"Answer: {type_name(content['schema'])}."
+    return f"Answer: `{kind}`."
+
+
+Rows = list[tuple[str, dict[str, Any], str]]
+
+
+def properties(schema: dict[str, Any]) -> Rows:
+    """Return the fields of an object, and which of them are required in a request."""
+    needed = schema.get("required", ())
+    return [
+        (name, entry, "Required." if name in needed else "")
+        for name, entry in schema["properties"].items()
+    ]
 
 
 def dereference(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
@@ -68,14 +101,22 @@ def dereference(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, An
     return schema
 
 
-def table(what: str, last: str, rows: list[tuple[str, dict[str, Any], str]]) -> str:
-    """Return a table of fields with their types."""
-    lines = [f"| {what} | type | default | {last} |", "|---|---|---|---|"]
+def link(name: str) -> str:
+    """Return a link to an object on the page."""
+    return f"[{name}](#{name.lower()})"
+
+
+def table(what: str, rows: Rows) -> str:
+    """Return a table of fields with their types, and defaults where there are any."""
+    shown = any(schema.get("default") is not None for _, schema, _ in rows)
+    columns = [what, "type", *(["default"] if shown else []), "meaning"]
+    lines = [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
     for name, schema, note in rows:
         default = schema.get("default")
-        shown = "" if default is None else f"`{default}`"
+        value = "" if default is None else f"`{default}`"
         words = " ".join(filter(None, (note, schema.get("description", ""))))
-        lines.append(f"| `{name}` | {type_name(schema)} | {shown} | {words} |")
+        cells = [f"`{name}`", type_name(schema), *([value] if shown else []), words]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -85,9 +126,15 @@ def type_name(schema: dict[str, Any]) -> str:
     >>> type_name({"anyOf": [{"type": "number"}, {"type": "array"}]})
     'number or array'
     """
+    if "$ref" in schema:
+        return link(schema["$ref"].rpartition("/")[2])
     if "anyOf" in schema:
         return " or ".join(type_name(choice) for choice in schema["anyOf"])
-    return str(schema.get("type", "any"))
+    kind = str(schema.get("type", "any"))
+    within = schema.get("items") or schema.get("additionalProperties")
+    if isinstance(within, dict) and "$ref" in within:
+        return f"{kind} of {type_name(within)}"
+    return kind
 
 
 def grpc() -> str:

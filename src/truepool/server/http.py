@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from fastapi import Depends, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import Field
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
@@ -18,7 +17,31 @@ from truepool.server.access import Caller
 from truepool.server.answers import after
 from truepool.server.coordinator import Coordinator
 from truepool.server.http_administration import add_administration
-from truepool.server.http_cases import Strict, add_cases
+from truepool.server.http_cases import add_cases
+from truepool.server.http_requests import (
+    POOL,
+    AgentBody,
+    ChallengerBody,
+    EndpointBody,
+    Pool,
+    PredictionBody,
+)
+from truepool.server.http_responses import (
+    PARQUET,
+    REFUSALS,
+    Audit,
+    Case,
+    Challengers,
+    Credits,
+    Decision,
+    Erasure,
+    PoolNames,
+    PoolState,
+    Status,
+    Weights,
+    answers,
+    file,
+)
 from truepool.server.local_requests import LocalRequests
 from truepool.server.observation import Observation, error_code
 from truepool.server.over_time import credit_over_time, weights_over_time
@@ -50,62 +73,6 @@ LARGEST_BODY = 64 * 2**20
 """Bytes of a request, at most."""
 
 
-class AgentBody(Strict):
-    """A new agent, and where it answers if it is to be asked."""
-
-    name: str
-    endpoint: dict[str, Any] | None = None
-
-
-class PredictionBody(Strict):
-    """The features of a case, and what its costs depend on."""
-
-    features: dict[str, float | str | bool | None] = Field(
-        examples=[{"amount": 120.0, "country": "CH"}]
-    )
-    columns: dict[str, float] | None = None
-    deadline: float | None = Field(default=None, description="In seconds.")
-
-
-class ChallengerBody(Strict):
-    """A rule to run in shadow mode, beside the one that decides."""
-
-    name: str
-    learner: str | None = None
-    settings: dict[str, Any] | None = None
-    saved_pool: str | None = None
-
-
-NAMES = {"type": "array", "items": {"type": "string"}}
-POOL = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "required": ["name", "agents"],
-                    "additionalProperties": False,
-                    "properties": {
-                        "name": {"type": "string"},
-                        "agents": NAMES,
-                        "labels": {"type": "array", "items": {}},
-                        "positive": {},
-                        "costs": {"type": "object"},
-                        "threshold": {"type": "number"},
-                        "open_cases": {"type": "integer"},
-                        "deadline": {"type": "number"},
-                        "learner": {"type": "string"},
-                        "settings": {"type": "object"},
-                        "saved_pool": {"type": "string"},
-                    },
-                }
-            }
-        },
-    }
-}
-
-
 def app(
     coordinator: Coordinator,
     tracer: Tracer | None = None,
@@ -131,6 +98,7 @@ def app(
         docs_url=None,
         redoc_url=None,
         openapi_url="/openapi.json",
+        responses=REFUSALS,
         lifespan=whole,
     )
 
@@ -144,80 +112,80 @@ def app(
     v1 = "/v1/pools/{pool:name}"
     add_cases(api, coordinator, caller)  # first: routes are tried in their order
 
-    @api.get("/livez")
+    @api.get("/livez", **answers(Status))
     async def live() -> dict[str, str]:
         """Say that the process runs."""
         return {"status": "ok"}
 
-    @api.get("/readyz")
+    @api.get("/readyz", **answers(Status))
     async def ready() -> dict[str, str]:
         """Say that the ledger can be written."""
         await after(coordinator.writer.submit(lambda: None))
         return {"status": "ok"}
 
-    @api.get("/v1/pools")
+    @api.get("/v1/pools", **answers(PoolNames))
     async def pools(who: Who) -> dict[str, Any]:
         """List the pools."""
         return {"pools": await after(coordinator.pools(who))}
 
-    @api.post("/v1/pools", status_code=201, openapi_extra=POOL)
+    @api.post("/v1/pools", openapi_extra=POOL, **answers(Pool, 201))
     async def create(request: Request, who: Who) -> Any:
         """Deploy a pool."""
         return await after(coordinator.create(who, _json(await request.body())))
 
-    @api.get(v1)
+    @api.get(v1, **answers(PoolState))
     async def describe(pool: str, who: Who) -> Any:
         """Describe a pool, with its weights."""
         return await after(coordinator.describe(who, pool))
 
-    @api.post(f"{v1}/agents", status_code=201)
+    @api.post(f"{v1}/agents", **answers(PoolState, 201))
     async def join(pool: str, body: AgentBody, who: Who) -> Any:
         """Let an agent join."""
         content = {"agent": body.name, "endpoint": body.endpoint}
         return await after(coordinator.change(who, pool, "join", content))
 
-    @api.put(f"{v1}/agents/{{agent:name}}/endpoint")
-    async def register(pool: str, agent: str, body: dict[str, Any], who: Who) -> Any:
+    @api.put(f"{v1}/agents/{{agent:name}}/endpoint", **answers(PoolState))
+    async def register(pool: str, agent: str, body: EndpointBody, who: Who) -> Any:
         """Register where an agent answers; see docs/protocols.md."""
         content = {"agent": agent, "endpoint": body}
         return await after(coordinator.change(who, pool, "endpoint", content))
 
-    @api.delete(f"{v1}/agents/{{agent:name}}/endpoint")
+    @api.delete(f"{v1}/agents/{{agent:name}}/endpoint", **answers(PoolState))
     async def unregister(pool: str, agent: str, who: Who) -> Any:
         """Stop asking an agent; it may still report."""
         content = {"agent": agent, "endpoint": None}
         return await after(coordinator.change(who, pool, "endpoint", content))
 
-    @api.delete(f"{v1}/agents/{{agent:name}}")
+    @api.delete(f"{v1}/agents/{{agent:name}}", **answers(PoolState))
     async def leave(pool: str, agent: str, who: Who) -> Any:
         """Let an agent leave."""
         return await after(coordinator.change(who, pool, "leave", {"agent": agent}))
 
-    @api.post(f"{v1}/cases/{{case:name}}/prediction")
+    @api.post(f"{v1}/cases/{{case:name}}/prediction", **answers(Decision))
     async def predict(pool: str, case: str, body: PredictionBody, who: Who) -> Any:
         """Ask the registered agents about a case, and decide by whoever answered."""
         return await coordinator.predict(
             who, pool, case, body.features, body.columns, body.deadline
         )
 
-    @api.get(f"{v1}/cases/{{case:name}}")
+    @api.get(f"{v1}/cases/{{case:name}}", **answers(Case))
     async def case(pool: str, case: str, who: Who) -> Any:
         """Return what is known about a case."""
         return await after(coordinator.case(who, pool, case))
 
-    @api.delete(f"{v1}/cases/{{case:name}}")
+    @api.delete(f"{v1}/cases/{{case:name}}", **answers(Erasure))
     async def erase(pool: str, case: str, who: Who) -> Any:
         """Erase a case; the ledger stays verifiable."""
         return await after(coordinator.erase(who, pool, case))
 
-    @api.get(f"{v1}/panel")
+    @api.get(f"{v1}/panel", **file(PARQUET))
     async def panel(pool: str, who: Who, last: Last = 10_000) -> Response:
         """Export the last cases with outcomes, as Parquet for `truepool audit`."""
         history = await _apart(coordinator.history, who, pool, last)
         content = await _apart(history.to_parquet)
-        return Response(content, media_type="application/vnd.apache.parquet")
+        return Response(content, media_type=PARQUET)
 
-    @api.get(f"{v1}/audit")
+    @api.get(f"{v1}/audit", **answers(Audit))
     async def audit(pool: str, who: Who, last: Last = 1000) -> Any:
         """Audit the last cases with a known outcome."""
         history = await _apart(coordinator.history, who, pool, last)
@@ -225,7 +193,7 @@ def app(
 
     Points = Annotated[int, Query(description="How many points of a series.")]
 
-    @api.get(f"{v1}/weights")
+    @api.get(f"{v1}/weights", **answers(Weights))
     async def weights(
         pool: str, who: Who, last: Last = 10_000, points: Points = 100
     ) -> Any:
@@ -233,7 +201,7 @@ def app(
         history = await _apart(coordinator.history, who, pool, last)
         return await _apart(weights_over_time, history, points)
 
-    @api.get(f"{v1}/credit")
+    @api.get(f"{v1}/credit", **answers(Credits))
     async def credit(
         pool: str, who: Who, last: Last = 10_000, points: Points = 100
     ) -> Any:
@@ -241,25 +209,25 @@ def app(
         history = await _apart(coordinator.history, who, pool, last)
         return await _apart(credit_over_time, history, points)
 
-    @api.post(f"{v1}/challengers", status_code=201)
+    @api.post(f"{v1}/challengers", **answers(PoolState, 201))
     async def challenge(pool: str, body: ChallengerBody, who: Who) -> Any:
         """Run another rule in shadow mode, beside the one that decides."""
         rule = body.model_dump(exclude={"name"}, exclude_none=True)
         content = {"name": body.name, "rule": rule}
         return await after(coordinator.change(who, pool, "challenge", content))
 
-    @api.get(f"{v1}/challengers")
+    @api.get(f"{v1}/challengers", **answers(Challengers))
     async def evidence(pool: str, who: Who, last: Last = 10_000) -> Any:
         """Compare the challengers with the rule that decides."""
         found = await _apart(coordinator.evidence, who, pool, last)
         return {"challengers": found}
 
-    @api.post(f"{v1}/challengers/{{name:name}}/promote")
+    @api.post(f"{v1}/challengers/{{name:name}}/promote", **answers(PoolState))
     async def promote(pool: str, name: str, who: Who) -> Any:
         """Let a rule decide from now on; the previous one runs in shadow mode."""
         return await after(coordinator.change(who, pool, "promote", {"name": name}))
 
-    @api.delete(f"{v1}/challengers/{{name:name}}")
+    @api.delete(f"{v1}/challengers/{{name:name}}", **answers(PoolState))
     async def withdraw(pool: str, name: str, who: Who) -> Any:
         """Stop a challenger."""
         return await after(coordinator.change(who, pool, "withdraw", {"name": name}))

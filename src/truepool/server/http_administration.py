@@ -5,40 +5,31 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Response
 from prometheus_client import CONTENT_TYPE_LATEST
-from pydantic import Field
 
 from truepool.server.answers import after
 from truepool.server.coordinator import Coordinator
-from truepool.server.http_cases import Strict
-
-
-class TokenBody(Strict):
-    """A token to make."""
-
-    role: str
-    pool: str | None = None
-    agent: str | None = None
-
-
-class RotationBody(Strict):
-    """How a token gives way to another."""
-
-    grace: float = Field(
-        default=0.0, description="Seconds that the old token stays valid."
-    )
+from truepool.server.http_requests import RotationBody, TokenBody
+from truepool.server.http_responses import (
+    Revocation,
+    Token,
+    Tokens,
+    Trail,
+    answers,
+    file,
+)
 
 
 def add_administration(api: FastAPI, coordinator: Coordinator, who: Any) -> None:
     """Add the operations to an application; ``who`` is the type of its caller."""
 
-    @api.get("/metrics")
+    @api.get("/metrics", **file("text/plain"))
     async def metrics(who: who) -> Response:
         """Return metrics for Prometheus."""
         who.check("metrics")
         content = coordinator.metrics.to_text()
         return Response(content, media_type=CONTENT_TYPE_LATEST)
 
-    @api.get("/v1/trail")
+    @api.get("/v1/trail", **answers(Trail))
     async def trail(
         who: who,
         last: Annotated[
@@ -48,18 +39,18 @@ def add_administration(api: FastAPI, coordinator: Coordinator, who: Any) -> None
         """Say who did what: tokens, pools, agents, rules and erasures."""
         return {"trail": await after(coordinator.trail(who, last))}
 
-    @api.get("/v1/tokens")
+    @api.get("/v1/tokens", **answers(Tokens))
     async def tokens(who: who) -> Any:
         """List the tokens, without their secrets."""
         return {"tokens": await after(coordinator.tokens(who))}
 
-    @api.post("/v1/tokens", status_code=201)
+    @api.post("/v1/tokens", **answers(Token, 201))
     async def issue(body: TokenBody, who: who) -> Any:
         """Make a token; it is shown once."""
         words = body.role, body.pool, body.agent
         return await after(await asyncio.to_thread(coordinator.issue, who, *words))
 
-    @api.post("/v1/tokens/{token}/rotate", status_code=201)
+    @api.post("/v1/tokens/{token}/rotate", **answers(Token, 201))
     async def rotate(token: str, who: who, body: RotationBody | None = None) -> Any:
         """Make a token in place of another; it is shown once."""
         grace = body.grace if body else 0.0
@@ -67,7 +58,7 @@ def add_administration(api: FastAPI, coordinator: Coordinator, who: Any) -> None
             await asyncio.to_thread(coordinator.rotate, who, token, grace)
         )
 
-    @api.delete("/v1/tokens/{token}")
+    @api.delete("/v1/tokens/{token}", **answers(Revocation))
     async def revoke(token: str, who: who) -> Any:
         """Revoke a token."""
         return await after(await asyncio.to_thread(coordinator.revoke, who, token))

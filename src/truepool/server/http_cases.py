@@ -9,74 +9,32 @@ import pyarrow as pa
 from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from truepool.core.errors import RequestError
 from truepool.server.access import Caller
 from truepool.server.answers import Answer, after
 from truepool.server.coordinator import Coordinator
+from truepool.server.http_requests import (
+    LINES,
+    DecisionBody,
+    OutcomeBody,
+    OutcomeLine,
+    ReportBody,
+    ReportLine,
+    batch,
+)
+from truepool.server.http_responses import Decision, Receipt, Settlement, answers
 from truepool.server.reports import Report
 
 LONGEST_BATCH = 100_000
 """Lines of a batch, at most."""
 ARROW = "application/vnd.apache.arrow.stream"
 JSON = "application/json"
-LINES = "application/x-ndjson"
-
-
-class Strict(BaseModel):
-    """A request whose fields have their types: neither `true` nor "0.3" is a number.
-
-    Unknown fields are refused, not ignored.
-    """
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class ReportBody(Strict):
-    """A report on a case."""
-
-    probability: float | list[float] = Field(
-        description="Probability of the positive label, or one per label.",
-        examples=[0.12],
-    )
-
-
-class OutcomeBody(Strict):
-    """The outcome of a case."""
-
-    outcome: str | int = Field(examples=["fraud"])
-
-
-class DecisionBody(Strict):
-    """What the costs of a case depend on."""
-
-    columns: dict[str, float] | None = Field(default=None, examples=[{"amount": 120.0}])
-
-
-class ReportLine(msgspec.Struct, forbid_unknown_fields=True):
-    """A line of a batch of reports."""
-
-    case: str
-    agent: str
-    probability: float | list[float]
-
-
-class OutcomeLine(msgspec.Struct, forbid_unknown_fields=True):
-    """A line of a batch of outcomes."""
-
-    case: str
-    outcome: str | int
 
 
 REPORT_LINES = msgspec.json.Decoder(ReportLine)
 OUTCOME_LINES = msgspec.json.Decoder(OutcomeLine)
-BATCH = {
-    "requestBody": {
-        "required": True,
-        "content": {LINES: {"schema": {"type": "string"}}},
-    }
-}
 
 
 class CaseRoute(APIRoute):
@@ -132,39 +90,39 @@ def add_cases(
 
         return register
 
-    @add("PUT", "/cases/{case:name}/reports/{agent:name}")
+    @add("PUT", "/cases/{case:name}/reports/{agent:name}", **answers(Receipt))
     async def report(
         pool: str, case: str, agent: str, body: ReportBody, who: Who
     ) -> Answer:
         """Store the report of an agent on a case."""
         return coordinator.report(who, pool, [(case, agent, body.probability)])
 
-    @add("POST", "/reports", openapi_extra=BATCH)
+    @add("POST", "/reports", openapi_extra=batch(ReportLine), **answers(Receipt))
     async def reports(pool: str, request: Request, who: Who) -> Answer:
         """Store a batch of reports: JSON lines, or an Arrow stream."""
         body = await request.body()
         kind = request.headers.get("content-type", LINES).partition(";")[0]
-        batch = _arrow(body) if kind == ARROW else _reports(body)
-        return coordinator.report(who, pool, batch)
+        found = _arrow(body) if kind == ARROW else _reports(body)
+        return coordinator.report(who, pool, found)
 
-    @add("POST", "/cases/{case:name}/decision")
+    @add("POST", "/cases/{case:name}/decision", **answers(Decision))
     async def decide(
         pool: str, case: str, who: Who, body: DecisionBody | None = None
     ) -> Answer:
         """Decide a case by the reports on it; the same answer if asked again."""
         return coordinator.decide(who, pool, case, body.columns if body else None)
 
-    @add("PUT", "/cases/{case:name}/outcome")
+    @add("PUT", "/cases/{case:name}/outcome", **answers(Settlement))
     async def settle(pool: str, case: str, body: OutcomeBody, who: Who) -> Answer:
         """Settle a case that was decided."""
         return coordinator.settle(who, pool, [(case, body.outcome)])
 
-    @add("POST", "/outcomes", openapi_extra=BATCH)
+    @add("POST", "/outcomes", openapi_extra=batch(OutcomeLine), **answers(Settlement))
     async def outcomes(pool: str, request: Request, who: Who) -> Answer:
         """Settle a batch of cases: JSON lines."""
         lines = _lines(OUTCOME_LINES, await request.body())
-        batch = [(line.case, line.outcome) for line in lines]
-        return coordinator.settle(who, pool, batch)
+        found = [(line.case, line.outcome) for line in lines]
+        return coordinator.settle(who, pool, found)
 
 
 def _parse(read: TypeAdapter[Any], request: Request, content: bytes) -> Any:
