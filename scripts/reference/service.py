@@ -141,7 +141,7 @@ def grpc() -> str:
     """Return the methods of the coordinator, and its ``.proto`` file."""
     folder = ROOT / "src" / "truepool" / "server" / "protocol"
     text = (folder / "coordinator.proto").read_text()
-    lines = ["| method | request | response | |", "|---|---|---|---|"]
+    lines = ["| method | request | response | meaning |", "|---|---|---|---|"]
     pattern = r"((?:  //.*\n)*)  rpc (\w+)\(([\w ]+)\) returns \(([\w ]+)\);"
     for comment, name, request, response in re.findall(pattern, text):
         words = " ".join(re.findall(r"// (.*)", comment))

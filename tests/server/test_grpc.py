@@ -146,6 +146,8 @@ def test_a_saved_pool_goes_as_bytes(client, tmp_path):
     assert made["saved_pool"] == content
     rule = {"pool": "saved", "name": "again", "saved_pool": content}
     assert client.call("Challenge", rule)["challengers"] == ["again"]
+    state = client.call("Promote", {"pool": "saved", "name": "again"})
+    assert "no case with a known outcome" in state["warning"]
 
 
 def test_a_stream_acknowledges_every_batch_and_goes_on_after_a_wrong_one(client):

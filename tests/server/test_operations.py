@@ -236,6 +236,40 @@ def test_a_challenger_runs_in_the_shadow_until_it_is_promoted(fraud):
         fraud.change("fraud", "promote", {"name": "fast"})
 
 
+def test_the_promotion_of_a_rule_without_outcomes_is_warned_of(fraud):
+    rng = np.random.default_rng(1)
+    hedge = {"learner": "hedge"}
+    fraud.report("fraud", [("old", "ada", 0.2), ("old", "bob", 0.4)])
+    fraud.decide("fraud", "old", None)
+    fraud.change("fraud", "challenge", {"name": "fast", "rule": hedge})
+    fraud.settle("fraud", [("old", "ok")])  # decided before the challenger was there
+    found = fraud.change("fraud", "promote", {"name": "fast"})
+    assert found["warning"] == (
+        "rule 'fast' has decided no case with a known outcome; to go back, promote "
+        "'first'"
+    )
+    assert "warning" not in fraud.change("fraud", "promote", {"name": "first"})
+    fraud.fill(2, rng)
+    assert "warning" not in fraud.change("fraud", "promote", {"name": "fast"})
+
+
+def test_the_name_of_a_withdrawn_rule_is_not_used_again(tmp_path):
+    """A new rule would be asked to learn from cases that the old one decided."""
+    fast = {"name": "fast", "rule": {"learner": "hedge"}}
+    with Local(tmp_path / "ledger.db") as fraud:
+        fraud.change("fraud", "challenge", fast)
+        fraud.report("fraud", [("x", "ada", 0.2), ("x", "bob", 0.4)])
+        fraud.decide("fraud", "x", None)
+        fraud.change("fraud", "withdraw", {"name": "fast"})
+        fraud.report("fraud", [("y", "ada", 0.2)])
+        fraud.erase("fraud", "y")  # a snapshot remembers it too
+    with Local(tmp_path / "ledger.db", None) as fraud:
+        with pytest.raises(SettingError, match="'fast' was withdrawn.*take a new name"):
+            fraud.change("fraud", "challenge", fast)
+        fraud.change("fraud", "challenge", fast | {"name": "faster"})
+        assert fraud.settle("fraud", [("x", "ok")]) == {"settled": 1, "repeated": 0}
+
+
 def test_evidence_counts_the_costs_of_both(tmp_path):
     """ada is right and bob is wrong: the learner of equal weights pays for bob."""
     pool = FRAUD | {"agents": ["ada", "bob"], "costs": {"fn": 1, "fp": 1}}

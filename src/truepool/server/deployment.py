@@ -87,6 +87,7 @@ class Deployment:
         self.rules: dict[str, Rule] = {}
         self.rule_configs: dict[str, RuleConfig] = {}
         self.champion = FIRST_RULE
+        self.withdrawn: set[str] = set()
         self.endpoints: dict[str, Endpoint] = {}
 
     @property
@@ -142,6 +143,7 @@ class Deployment:
             "active": self.active,
             "rules": {name: rule.to_dict() for name, rule in self.rule_configs.items()},
             "champion": self.champion,
+            "withdrawn": sorted(self.withdrawn),
             "endpoints": {a: place.to_dict() for a, place in self.endpoints.items()},
             "chain": self.chain.hex(),
         }
@@ -157,6 +159,7 @@ class Deployment:
         pool = found.config = PoolConfig.parse(own["pool"])
         found.agents, found.active = tuple(own["agents"]), tuple(own["active"])
         found.champion = own["champion"]
+        found.withdrawn = set(own.get("withdrawn", ()))
         for agent, place in own.get("endpoints", {}).items():
             found.endpoints[agent] = Endpoint.parse(place)
         for name, given in own["rules"].items():
@@ -179,6 +182,25 @@ class Deployment:
     def decide(self, pooled: FloatArray, columns: Mapping[str, Any]) -> int:
         """Class number with the lowest expected cost, for pooled coordinates (C,)."""
         return int(choose(pooled[None], self._costs(columns), self.pool.threshold)[0])
+
+    def check_open(self, case: str) -> None:
+        """Refuse to decide a case while too many wait for an outcome."""
+        most = self.pool.open_cases
+        if any(rule.waiting >= most for rule in self.rules.values()):
+            raise RequestError(
+                "too-many",
+                f"at most {most:,} cases of a pool may wait for an outcome "
+                f"(open_cases); case {case!r} is one too many. Settle or erase others "
+                "first.",
+            )
+
+    def check_new_rule(self, name: str) -> None:
+        """Refuse the name of a rule that was withdrawn: its cases would be counted."""
+        if name in self.withdrawn:
+            raise SettingError(
+                f"a rule called {name!r} was withdrawn, and the ledger has its "
+                "decisions; take a new name"
+            )
 
     def threshold(self, columns: Mapping[str, Any]) -> float | None:
         """Threshold of a case; None for K > 2 classes."""
@@ -295,6 +317,7 @@ class Deployment:
         if name == self.champion:
             raise SettingError(f"rule {name!r} decides; promote another one first")
         del self.rules[name], self.rule_configs[name]
+        self.withdrawn.add(name)
         return {"name": name}
 
     def _decide(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:

@@ -196,10 +196,10 @@ def _pool(found: Values) -> Values:
 
 def _state(found: Values) -> Values:
     """Description of a pool, with what it was made with apart."""
-    own = ("rule", "challengers", "weights", "entries", "endpoints")
+    own = ("rule", "challengers", "weights", "entries", "endpoints", "warning")
     pool = {name: value for name, value in found.items() if name not in own}
     return {
         "pool": _pool(pool),
         "agents": found["agents"],
-        **{name: found[name] for name in own},
+        **{name: found[name] for name in own if name in found},
     }

@@ -36,6 +36,10 @@ class PoolState(Pool):
     )
     endpoints: dict[str, Endpoint] = Field(description="Where agents answer, by agent.")
     entries: int = Field(description="Records of the pool in the ledger.")
+    warning: str | None = Field(
+        default=None,
+        description="After a promotion: the rule has no case with a known outcome.",
+    )
 
 
 class Receipt(Strict):

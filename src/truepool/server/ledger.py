@@ -176,6 +176,20 @@ class Ledger:
                 return
             after = rows[-1].n
 
+    def has_outcome(self, pool: int, rule: str) -> bool:
+        """Whether a rule, since it was added, decided a case that was settled."""
+        values = {"pool": pool}
+        # Newest first and a few at a time: mostly the first one says it.
+        with self.connection.execute(
+            RULE_ENTRIES, values, execution_options={"yield_per": 100}
+        ) as rows:
+            for entry in (Entry(*row) for row in rows):
+                if entry.kind == "settle" and rule in entry.content["rules"]:
+                    return True
+                if entry.kind == "challenge" and entry.content["name"] == rule:
+                    return False
+        return False
+
     # reports
 
     def add_reports(self, pool: int, rows: Sequence[Row], at: float) -> bool:
@@ -345,5 +359,14 @@ NEXT_ENTRIES = (
     )
     .order_by(schema.entries.c.n)
     .limit(BLOCK)
+)
+RULE_ENTRIES = (
+    select(*ENTRY)
+    .where(
+        schema.entries.c.pool == bindparam("pool"),
+        schema.entries.c.kind.in_(("settle", "challenge")),
+        schema.entries.c.body.is_not(None),
+    )
+    .order_by(schema.entries.c.n.desc())
 )
 REPORTS = 'SELECT agent, value FROM reports WHERE pool = ? AND "case" = ?'

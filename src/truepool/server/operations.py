@@ -11,12 +11,17 @@ from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any
 
-from truepool.core.errors import LedgerError, RequestError, SettingError, TruepoolError
-from truepool.data.labels import format_labels
+from truepool.core.errors import LedgerError, RequestError, TruepoolError
 from truepool.server.configuration import PoolConfig, check_name
 from truepool.server.deployment import Deployment, Entry
 from truepool.server.ledger import Ledger
-from truepool.server.reports import Report, as_rows, known_reports, probabilities
+from truepool.server.reports import (
+    Report,
+    as_rows,
+    check_columns,
+    known_reports,
+    probabilities,
+)
 from truepool.server.rules import name_pool
 from truepool.server.writer import attempt
 
@@ -97,15 +102,28 @@ class Operations:
     def change(
         self, pool: str, kind: str, content: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Let an agent join or leave; start, promote or withdraw a challenger."""
+        """Let an agent join or leave; start, promote or withdraw a challenger.
+
+        To promote a rule without any outcome is allowed, as for a pool fitted before,
+        and the answer warns of it.
+        """
         number, deployment = self.find(pool)
         if kind == "promote" and content["name"] == deployment.champion:
             return describe(deployment)
+        if kind == "challenge":
+            deployment.check_new_rule(content["name"])
+        previous = deployment.champion
         # If a rule refuses, others may have changed: the pool is then read again.
         del self.pools[pool]
         self._record(number, deployment, kind, None, content)
         self.pools[pool] = number, deployment
-        return describe(deployment)
+        found = describe(deployment)
+        if kind == "promote" and not self.ledger.has_outcome(number, content["name"]):
+            found["warning"] = (
+                f"rule {content['name']!r} has decided no case with a known outcome; "
+                f"to go back, promote {previous!r}"
+            )
+        return found
 
     def submit(self, pool: str, reports: Sequence[Report]) -> dict[str, int]:
         """Store reports on cases that are not decided, all or none of them.
@@ -197,9 +215,9 @@ class Operations:
         if entry is None:
             stored = self.ledger.reports(number, case)
             reports = known_reports(deployment, case, stored)
-            content = {"reports": reports, "columns": _columns(columns)}
+            content = {"reports": reports, "columns": check_columns(columns)}
             content["missing"] = dict(missing or {})
-            _check_open(deployment, case)
+            deployment.check_open(case)
             entry = self._record(number, deployment, "decide", case, content, by)
             self.ledger.change_waiting(number, -len(stored))
         return answer(deployment, entry)
@@ -314,16 +332,6 @@ def _most_waiting(deployment: Deployment) -> int:
     return deployment.pool.open_cases * max(1, len(deployment.active))
 
 
-def _check_open(deployment: Deployment, case: str) -> None:
-    most = deployment.pool.open_cases
-    if any(rule.waiting >= most for rule in deployment.rules.values()):
-        raise RequestError(
-            "too-many",
-            f"at most {most:,} cases of a pool may wait for an outcome (open_cases); "
-            f"case {case!r} is one too many. Settle or erase others first.",
-        )
-
-
 def answer(deployment: Deployment, entry: Entry) -> dict[str, Any]:
     """Return what the caller of a decision gets."""
     content, labels = entry.content, deployment.pool.labels
@@ -361,14 +369,3 @@ def describe(deployment: Deployment) -> dict[str, Any]:
         "endpoints": {a: place.to_dict() for a, place in deployment.endpoints.items()},
         "entries": deployment.n,
     }
-
-
-def _columns(columns: Mapping[str, Any] | None) -> dict[str, float]:
-    given = columns or {}
-    for name, value in given.items():
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise SettingError(
-                f"columns of a case must be numbers; {format_labels([name])} is "
-                f"{value!r:.60}"
-            )
-    return dict(given)

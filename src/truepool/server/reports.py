@@ -8,6 +8,7 @@ import numpy as np
 
 from truepool.core.arrays import to_classes
 from truepool.core.errors import AgentError, RequestError, SettingError
+from truepool.data.labels import format_labels
 from truepool.online.stream import coordinates
 from truepool.server.configuration import check_name
 from truepool.server.databases import Row
@@ -75,3 +76,15 @@ def probabilities(value: bytes) -> Any:
     """Report of stored coordinates: a probability, or one per class."""
     found = np.frombuffer(value)
     return float(found[0]) if found.size == 1 else to_classes(found).tolist()
+
+
+def check_columns(columns: Mapping[str, Any] | None) -> dict[str, float]:
+    """Return what the costs of a case depend on; refuse what is no number."""
+    given = columns or {}
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise SettingError(
+                f"columns of a case must be numbers; {format_labels([name])} is "
+                f"{value!r:.60}"
+            )
+    return dict(given)
