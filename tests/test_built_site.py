@@ -53,6 +53,20 @@ def test_a_page_needs_no_network_and_fits(browser, page, width, dark):
         (Path(folder) / name).write_bytes(b64decode(shown))
 
 
+@pytest.mark.parametrize(
+    ("width", "least", "most"), [(1280, 740, 780), (1600, 800, 860)]
+)
+def test_the_text_is_wide_enough_for_code_and_no_wider_than_can_be_read(
+    browser, width, least, most
+):
+    browser.open(SITE / "serve.html", width)
+    found = browser.run("document.querySelector('.bd-article p').clientWidth")
+    assert least <= found <= most
+    inside = "document.querySelector('.bd-article h2')"
+    browser.open(SITE / "reference" / "http.html", width)
+    assert browser.run(f"{inside}.scrollWidth <= {inside}.clientWidth")
+
+
 CELLS = """JSON.stringify([...document.querySelectorAll('table.evidence')].map(table => ({
   fits: table.scrollWidth <= table.parentElement.clientWidth,
   last: table.rows[0].cells[table.rows[0].cells.length - 1].textContent.trim(),
