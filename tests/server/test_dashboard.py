@@ -11,6 +11,8 @@ from fastapi.testclient import TestClient
 from server.service import FRAUD, Local
 
 import truepool as tp
+from truepool.audits.reliability import too_many_outside
+from truepool.audits.values import Reliability
 from truepool.core.errors import RequestError
 from truepool.render.html import dashboard as render
 from truepool.server import dashboard as dashboards
@@ -211,7 +213,7 @@ def test_what_is_significantly_cheaper_stands_under_the_headline(tmp_path):
     best = next(row for row in view.comparison if "best agent" in row.name)
     assert best.saved.high < 0 < view.challengers[0]["interval"][0]
     html = unescape(render.pool_page(view))
-    assert f'<p class="cheaper">{view.cheaper}</p>' in html
+    assert f'<p class="caution">{view.cheaper}</p>' in html
     assert '<p class="verdict ">' in html
     assert '<span class="badge note">no alarms</span>' in index
     assert view.cheaper in index
@@ -221,6 +223,40 @@ def test_what_is_not_significantly_cheaper_is_not_said_to_be(view):
     assert all(row.saved is None or row.saved.high >= 0 for row in view.comparison)
     assert view.challengers[0]["interval"][0] <= 0
     assert view.cheaper == ""
+
+
+def test_miscalibration_stands_under_the_headline(tmp_path):
+    """Both agents report the square of the probability, and so does the pool."""
+    rng = np.random.default_rng(0)
+    with Local(tmp_path / "l.db", TWO) as local:
+        for i in range(400):
+            truth = rng.uniform(0.05, 0.95)
+            rows = [(f"c{i}", agent, truth**2) for agent in TWO["agents"]]
+            local.report("demo", rows)
+            local.decide("demo", f"c{i}", None)
+            outcome = TWO["labels"][int(rng.random() < truth)]
+            local.settle("demo", [(f"c{i}", outcome)])
+        view = Dashboard(local.coordinator).pool(ANYONE, "demo")
+        client = TestClient(app(local.coordinator, local=True), "http://localhost:8765")
+        index = unescape(client.get("/").text)
+    assert re.fullmatch(
+        r"Miscalibrated: \d+ of 10 groups of similar probabilities lie outside the band "
+        r"of a calibrated pool\. When it says \S+ %, \S+ % of the outcomes are fraud\.",
+        view.miscalibrated,
+    )
+    said, seen = map(float, re.findall(r"(\S+) %", view.miscalibrated))
+    assert seen > said + 10
+    html = unescape(render.pool_page(view))
+    assert f'<p class="caution">{view.miscalibrated}</p>' in html
+    assert view.miscalibrated in index
+
+
+@pytest.mark.parametrize(("outside", "said"), [(0, False), (2, False), (3, True)])
+def test_one_or_two_groups_of_ten_outside_their_bands_are_chance(outside, said):
+    low, high = np.full(10, 0.4), np.full(10, 0.6)
+    seen = np.where(np.arange(10) < outside, 0.7, 0.5)
+    found = Reliability(np.full(10, 0.5), seen, np.full(10, 90.0), low, high)
+    assert too_many_outside(found, 0.95) == said
 
 
 def test_a_later_look_sees_what_is_new(tmp_path, monkeypatch):

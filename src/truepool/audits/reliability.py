@@ -47,6 +47,17 @@ def reliability(
     return Reliability(mean, frequency, cases, low, high)
 
 
+def too_many_outside(found: Reliability, level: float) -> bool:
+    """Whether more groups lie outside their bands than those of calibrated reports.
+
+    Of ten groups with bands at 95 %, one or two lie outside by chance.
+    """
+    from scipy.stats import binom
+
+    outside = found.outside
+    return bool(binom.sf(outside.sum() - 1, len(outside), 1 - level) < 1 - level)
+
+
 def _groups(p: FloatArray, weights: FloatArray) -> IntArray:
     """Group of each report (T,); equal reports are in one group.
 
@@ -74,7 +85,7 @@ def worst_group(found: Calibration, classes: int = 2, line: float | None = None)
     groups = found.reliability
     if groups is None:  # only what has enough cases is tested
         raise AssertionError(found.who)
-    outside = (groups.frequency < groups.low) | (groups.frequency > groups.high)
+    outside = groups.outside
     lost = np.zeros(len(outside)) if line is None else excess_costs(groups, line)
     shown = _fitting(found, groups) if classes == 2 else np.ones_like(outside)
     lost = lost * outside * shown

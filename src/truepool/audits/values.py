@@ -8,7 +8,7 @@ import numpy as np
 
 from truepool.comparison import Comparison, Estimate
 from truepool.core import display
-from truepool.core.arrays import FloatArray
+from truepool.core.arrays import BoolArray, FloatArray
 from truepool.core.formatting import pluralize
 from truepool.data.labels import Labels
 
@@ -63,6 +63,11 @@ class Reliability:
     cases: FloatArray
     low: FloatArray
     high: FloatArray
+
+    @property
+    def outside(self) -> BoolArray:
+        """Which groups (B,) lie outside their bands."""
+        return np.asarray((self.frequency < self.low) | (self.frequency > self.high))
 
 
 @dataclass(frozen=True, eq=False)

@@ -239,7 +239,7 @@ def _calibration(view: PoolView) -> Section:
         if len(view.labels) != 2:
             intro = "It is shown for pools with two labels."
         return _section("calibration", "Calibration", intro)
-    outside = (found.frequency < found.low) | (found.frequency > found.high)
+    outside = found.outside
     label = (
         f"Reliability diagram of the pool: {int(outside.sum())} of {len(outside)} "
         "groups lie outside the band of calibrated reports."

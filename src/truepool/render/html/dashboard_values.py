@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from truepool.audits.reliability import too_many_outside
 from truepool.audits.values import Reliability
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray
@@ -195,6 +196,26 @@ class PoolView:
             f"Significantly cheaper per case than the rule in use: {less} "
             f"({percent(self.level)} interval{unit})."
         ).replace(".0 %", " %")
+
+    @property
+    def miscalibrated(self) -> str:
+        """Where pooled probabilities and outcomes differ most, or nothing."""
+        found = self.reliability
+        if found is None or not too_many_outside(found, self.level):
+            return ""
+        gaps = abs(found.frequency - found.mean_report) * found.outside
+        worst = int(gaps.argmax())
+        return (
+            f"Miscalibrated: {int(found.outside.sum())} of {len(gaps)} groups of "
+            "similar probabilities lie outside the band of a calibrated pool. When it "
+            f"says {percent(found.mean_report[worst])}, "
+            f"{percent(found.frequency[worst])} of the outcomes are {self.labels[1]}."
+        )
+
+    @property
+    def cautions(self) -> list[str]:
+        """What is wrong although no alarm was raised."""
+        return [sentence for sentence in (self.cheaper, self.miscalibrated) if sentence]
 
     @property
     def last_decisions(self) -> str:
