@@ -329,6 +329,7 @@ POLICY = {
     },
     "pools.onnx.graph": {"DOUBLE": 11, "INTEGER": 7},
     "pools.recalibrated": {"EXAMPLES": (0.1, 0.5, 0.9)},
+    "pools.imputation": {"MOST_SHARED": 0.98, "PRIOR_REPORTS": 10.0, "STEPS": 20},
     "pools.ridge": {"DEFAULT": 1.0, "ENOUGH": 1e-05, "MOST_FEATURES": 1_000},
     "pools.scorer": {"FIRST": 100, "OTHER_REPORTS": 100},
     "pools.crowd": {"MAX_STEPS": 200, "PRECISION": 1e-08, "SUPPORT": 1.0},
