@@ -69,6 +69,29 @@ def test_an_outcome_that_is_not_known_yet_in_a_word_is_asked_about(follow):
     assert "20 rows have the outcome 'unknown', which means that it is not" in err
 
 
+@pytest.mark.parametrize(
+    ("written", "first"),
+    [
+        ("%d-%b-%Y", "06-Jan-2025"),
+        ("%d-%b-%y", "06-Jan-25"),
+        ("%d %b %Y", "06 Jan 2025"),
+        ("%b %d, %Y", "Jan 06, 2025"),
+        ("%B %d, %Y", "January 06, 2025"),
+        ("%d-%b-%Y %H:%M", "06-Jan-2025 00:00"),
+    ],
+)
+def test_dates_with_names_of_months_date_the_cases(follow, truepool, written, first):
+    days = pd.Timestamp("2025-01-06") + pd.to_timedelta(np.arange(T) // 3, "D")
+    out, shown, _ = follow({"when": days.strftime(written)} | P | {"y": Y})
+    assert f"  time: when (dates the cases)\n  time-format: {written} (as in" in out
+    assert f"(as in {first!r})" in out
+    assert "--group" not in out
+    assert shown["cases"] == T
+    words = ("t.csv", "--config", "pool.toml", "-o", "p.pool", "--pool", "mean")
+    code, _, err = truepool("fit", *words)
+    assert code == 0, err
+
+
 def long(labels, unit=1.0):
     cases = [f"Q-{t:02}" for t in range(T)]
     return pd.concat(
