@@ -92,6 +92,23 @@ def test_dates_with_names_of_months_date_the_cases(follow, truepool, written, fi
     assert code == 0, err
 
 
+def test_agents_in_whole_percents_are_in_the_command(follow):
+    out, shown, _ = follow({n: (100 * p).round() for n, p in P.items()} | {"y": Y})
+    assert out.endswith(" --agents 'Alpha,Beta 2,Gamma' --percent\n")
+    assert "Leave out those that are none" in out
+    assert shown["agents"] == ["Alpha", "Beta 2", "Gamma"]
+
+
+def test_a_cost_that_is_the_same_in_every_row_is_offered(follow):
+    out, _, _ = follow(P | {"review_cost": 12.5, "y": Y})
+    assert (
+        "Optional: 'review_cost' is 12.5 in every row. If that is what a false alarm "
+        "costs, add --cost-fp 12.5.\n"
+    ) in out
+    assert "not used" not in out
+    assert "\n# cost-fp = 12.5  # or 'review_cost'" in Path("pool.toml").read_text()
+
+
 def long(labels, unit=1.0):
     cases = [f"Q-{t:02}" for t in range(T)]
     return pd.concat(
