@@ -101,7 +101,12 @@ def test_a_page_is_asked_of_the_audit(truepool, reports, tmp_path, monkeypatch):
         (["--markdown", "."], "is a folder; name a file in it"),
         (["--json=same", "--markdown", "same"], "got 'same' twice"),
         (["--pool", "vgc"], "did you mean 'vcg'"),
-        (["--threshold", "2"], "a threshold must lie in [0, 1]"),
+        (
+            ["--threshold", "12"],
+            "a threshold must lie in [0, 1]; got 12. If it is a percentage, pass 0.12, "
+            "or leave it out to decide by the costs.",
+        ),
+        (["--threshold", "-2"], "got -2. Pass a probability, or leave it out to decid"),
         (["--level", "1"], "between 0 and 1"),
         (["--cost-fn", "-1"], "a cost must be a positive number"),
         (["--outcome", "z"], "options that describe a table need one"),

@@ -210,7 +210,22 @@ def test_new_cases_without_their_amounts_are_refused(folder, truepool):
     new.drop(columns="amount").to_csv("bare.csv", index=False)
     code, out, err = truepool("score", "m.pool", "bare.csv", "-o", "out.csv")
     assert (code, out) == (2, "")
-    assert "the table must have the column 'amount'" in err
+    assert "must have the column 'amount'. Add the column, or fit the pool wi" in err
+    named = new.rename(columns={"amount": "transaction_amount"})
+    named.to_csv("named.csv", index=False)
+    named.to_json("named.jsonl", orient="records", lines=True)
+    agents = ["a", "b", "c", "d"]
+    rows = named.reset_index(names="case")
+    rows = rows.melt(["case", "transaction_amount"], agents, "agent", "p")
+    rows.to_csv("rows.csv", index=False)
+    long = ("--long", "case", "agent", "p")
+    for table in (("named.csv",), ("named.jsonl",), ("rows.csv", *long)):
+        code, out, err = truepool("score", "m.pool", *table, "-o", "out.csv")
+        assert (code, out) == (2, "")
+        assert (
+            "the table must have the column 'amount'; columns without a use: "
+            "transaction_amount. Rename 'transaction_amount' to 'amount', add the "
+        ) in err
     new.loc[4, "amount"] = -1.0
     new.to_csv("bad.csv", index=False)
     code, out, err = truepool("score", "m.pool", "bad.csv", "-o", "out.csv")

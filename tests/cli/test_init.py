@@ -125,8 +125,11 @@ def test_what_a_table_cannot_say_is_one_line_each(truepool, tmp_path, monkeypatc
     assert "To fill in: are the reports percentages?\n" in out
     assert "To fill in: which column holds the outcome? 'seen', 'kept'.\n" in out
     assert "Optional: which column dates the cases? 'd', 'e'.\n" in out
-    assert "To fill in: which columns hold the reports of agents? 'a', 'b'.\n" in out
-    end = "--config pool.toml --agents NAMES --percent --outcome COLUMN\n"
+    assert (
+        "To fill in: which columns hold the reports of agents? 'a', 'b'. Leave out "
+        "those that are none.\n"
+    ) in out
+    end = "--config pool.toml --agents a,b --percent --outcome COLUMN\n"
     assert out.endswith(end)
     words = "--agents a,b --percent --outcome seen --pool mean --json".split()
     assert truepool("compare", "t.csv", "--config", "pool.toml", *words)[0] == 0

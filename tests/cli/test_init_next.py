@@ -69,6 +69,46 @@ def test_an_outcome_that_is_not_known_yet_in_a_word_is_asked_about(follow):
     assert "20 rows have the outcome 'unknown', which means that it is not" in err
 
 
+@pytest.mark.parametrize(
+    ("written", "first"),
+    [
+        ("%d-%b-%Y", "06-Jan-2025"),
+        ("%d-%b-%y", "06-Jan-25"),
+        ("%d %b %Y", "06 Jan 2025"),
+        ("%b %d, %Y", "Jan 06, 2025"),
+        ("%B %d, %Y", "January 06, 2025"),
+        ("%d-%b-%Y %H:%M", "06-Jan-2025 00:00"),
+    ],
+)
+def test_dates_with_names_of_months_date_the_cases(follow, truepool, written, first):
+    days = pd.Timestamp("2025-01-06") + pd.to_timedelta(np.arange(T) // 3, "D")
+    out, shown, _ = follow({"when": days.strftime(written)} | P | {"y": Y})
+    assert f"  time: when (dates the cases)\n  time-format: {written} (as in" in out
+    assert f"(as in {first!r})" in out
+    assert "--group" not in out
+    assert shown["cases"] == T
+    words = ("t.csv", "--config", "pool.toml", "-o", "p.pool", "--pool", "mean")
+    code, _, err = truepool("fit", *words)
+    assert code == 0, err
+
+
+def test_agents_in_whole_percents_are_in_the_command(follow):
+    out, shown, _ = follow({n: (100 * p).round() for n, p in P.items()} | {"y": Y})
+    assert out.endswith(" --agents 'Alpha,Beta 2,Gamma' --percent\n")
+    assert "Leave out those that are none" in out
+    assert shown["agents"] == ["Alpha", "Beta 2", "Gamma"]
+
+
+def test_a_cost_that_is_the_same_in_every_row_is_offered(follow):
+    out, _, _ = follow(P | {"review_cost": 12.5, "y": Y})
+    assert (
+        "Optional: 'review_cost' is 12.5 in every row. If that is what a false alarm "
+        "costs, add --cost-fp 12.5.\n"
+    ) in out
+    assert "not used" not in out
+    assert "\n# cost-fp = 12.5  # or 'review_cost'" in Path("pool.toml").read_text()
+
+
 def long(labels, unit=1.0):
     cases = [f"Q-{t:02}" for t in range(T)]
     return pd.concat(

@@ -304,7 +304,7 @@ def test_a_separator_that_is_the_stored_decimal_mark_is_asked_about_first(
         ),
         ("score v.pool new.csv --id pooled", "has a column 'pooled' of its own"),
         ("score v.pool new.csv --id idd", "no id column 'idd' (did you mean 'id'?)"),
-        ("score v.pool lacking.csv", "missing: 'di'; columns"),
+        ("score v.pool lacking.csv", "1 of 4 missing: 'di'"),
         ("score v.pool percent.csv", "a report must lie in [0, 1]"),
         (
             "score v.pool text.csv",
@@ -409,6 +409,26 @@ def write_signed(table, path):
     signed.to_csv(path, index=False)
 
 
+@pytest.mark.parametrize("row", ["7,1,2,3,4,5,6,7,8,9", "7,0.5"])
+def test_an_uneven_row_deep_in_a_table_is_named(fitted, truepool, stdin, row):
+    """Of a file by its line, of standard input by its row: a cell may have lines."""
+    names = "id,ada,bob,cy,di"
+    rows = ["7,0.5,0.5,0.5,0.5"] * 120_000  # two megabytes: several blocks
+    rows[3], rows[90_000] = '"7\n8",0.5,0.5,0.5,0.5', row
+    text = "\n".join([names, *rows])
+    Path("deep.csv").write_text(text)
+    places = {"deep.csv": "line 90003 of deep.csv"}
+    places["-"] = "row 90001 below the header of standard input"
+    for source, place in places.items():
+        stdin(text.encode())
+        code, _, err = truepool("score", "v.pool", source, "-o", "out.csv")
+        assert code == 2
+        assert (
+            "every line must have as many cells as the header, 5; "
+            f"{place} has {len(row.split(','))}: {row!r}. Correct it: "
+        ) in err
+
+
 def test_percent_is_refused_where_no_report_is_above_1(fitted, truepool, stdin):
     """Fractions divided by 100 would decide nothing positive."""
     new = pd.read_csv("new.csv")
@@ -479,10 +499,13 @@ def test_no_column_of_another_role_is_suggested_for_a_missing_agent(folder, true
     assert truepool("fit", "train.csv", *words)[0] == 0
     train.drop(columns="score_a").to_csv("lack.csv", index=False)
     err = truepool("score", "s.pool", "lack.csv")[2]
-    assert "missing: 'score_a'; columns: score_b" in err
+    assert "missing: 'score_a'. Add an empty column of that name" in err
     train.rename(columns={"score_a": "score_a1"}).to_csv("lack.csv", index=False)
     err = truepool("score", "s.pool", "lack.csv")[2]
-    assert "missing: 'score_a' (did you mean 'score_a1'?)" in err
+    assert (
+        "missing: 'score_a' (did you mean 'score_a1'?); columns without a use: "
+        "score_a1. Rename the column that has these reports, add an empty column"
+    ) in err
 
 
 def test_an_agent_absent_from_a_long_table_has_no_report(fitted, truepool, stdin):
@@ -571,13 +594,31 @@ def test_reports_that_rank_the_wrong_way_round_are_never_accepted_in_silence(
     assert "wrong way round" not in out + err
 
 
+def test_of_many_missing_agents_the_first_are_named(tmp_path, truepool):
+    reports = np.random.default_rng(0).uniform(size=(60, 50))
+    names = [f"model_{i}" for i in range(50)]
+    panel = tp.Panel(reports, np.arange(60) % 2, names)
+    Mean().fit_panel(panel).save(tmp_path / "m.pool")
+    pd.DataFrame(reports[:, :4], columns=names[:4]).to_csv(tmp_path / "new.csv")
+    err = truepool("score", tmp_path / "m.pool", tmp_path / "new.csv")[2]
+    assert "46 of 50 missing: 'model_4', 'model_5'" in err
+    assert " and 40 others" in err
+    assert len(err) < 400
+
+
 def test_the_cure_for_a_missing_agent_works(fitted, truepool):
     new = pd.read_csv("new.csv").drop(columns="di")
     new.to_csv("three.csv", index=False)
     code, _, err = truepool("score", "v.pool", "three.csv")
     assert code == 2
     assert "missing: 'di'" in err
-    assert "add an empty one if there are none, or fit again without" in err
+    assert (
+        "add an empty column of that name if there are no reports, or send JSON lines "
+        "(.jsonl), which may leave agents out."
+    ) in err
+    assert len(err) < 400
+    new.to_json("three.jsonl", orient="records", lines=True)
+    assert truepool("score", "v.pool", "three.jsonl")[0] == 0
     new.assign(di="").to_csv("three.csv", index=False)
     code, out, err = truepool("score", "v.pool", "three.csv")
     assert (code, len(out.splitlines())) == (0, 91), err

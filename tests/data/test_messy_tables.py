@@ -94,11 +94,19 @@ def test_times_are_read_by_their_format():
             "Pass --time-format '%Y-%m-%dT%H:%M'.",
         ),
         (("31.01.2026", "13.02.2026"), "Pass --time-format '%d.%m.%Y'."),
+        (("31-Jan-2026", "13-Feb-2026"), "Pass --time-format '%d-%b-%Y'."),
+        (("May 31, 2026", "May 13, 2026"), "Pass --time-format '%b %d, %Y'."),
+        (("May 31, 2026", "June 13, 2026"), "Pass --time-format '%B %d, %Y'."),
+        (
+            ("31-Jan-2026", "13-Feb-2026", "soon"),
+            "Pass --time-format '%d-%b-%Y', which fits 2 of 3 cells, and correct the "
+            "others, such as 'soon'.",
+        ),
         (("end of 2026", "mid 2027"), "Change --time-format."),
     ],
 )
 def test_dates_of_a_text_file_must_be_written_as_the_format_says(tmp_path, cells, cure):
-    rows = (f"{t},0.{i}1,0.{i}2,{i}\n" for i, t in enumerate(cells))
+    rows = (f'"{t}",0.{i}1,0.{i}2,{i % 2}\n' for i, t in enumerate(cells))
     path = file(tmp_path, "time,a,b,y\n" + "".join(rows), "a.csv")
     with pytest.raises(PanelError) as refusal:
         read_panel(path, time_format="%d/%m/%Y")
@@ -106,6 +114,13 @@ def test_dates_of_a_text_file_must_be_written_as_the_format_says(tmp_path, cells
         f"a time must be written as '%d/%m/%Y'; column 'time' has {cells[0]!r} in "
         f"line 2 of the file. {cure}"
     )
+
+
+@pytest.mark.parametrize("written", ["%d/%m/%Y", "%Y | %d/%m/%Y"])
+def test_a_format_that_fits_most_cells_is_kept(written):
+    table = pa.table({**WIDE, "time": ["31/12/2025", "soon", "02/01/2026"]})
+    with pytest.raises(PanelError, match=r"Correct it; 2 of 3 cells fit\.$"):
+        read_panel(table, time_format=written)
 
 
 CLOCK = ["04/01/2026 09:14 PM", "04/02/2026 09:14 AM", "04/03/2026 12:30 AM"]
@@ -172,6 +187,10 @@ def test_cells_that_hold_dates_need_no_format():
     [
         (["31.12.2025", "", "02.01.2026"], "row 0. Pass --time-format '%d.%m.%Y'."),
         (["2026-01-02", "3.4.2026 12:00", "2026-01-04"], "row 1. Correct it; 2 of 3 cells fit."),
+        (["31.12.2025", "soon", "02.01.2026"],
+         "row 0. Pass --time-format '%d.%m.%Y', which fits 2 of 3 cells, and correct the "
+         "others, such as 'soon'."),
+        (["31.12.2025", "soon", "later 26"], "row 0. Say how times are written"),
         (["1/2/2026", "3/4/2026", "3/5/2026"],
          "Pass --time-format '%d/%m/%Y' or '%m/%d/%Y'."),
         (["2026-01-02", "", "2026-01-04"], "every case needs a time; zero-based row 1 has none"),

@@ -91,3 +91,11 @@ def test_decisions_depend_on_the_costs():
     assert stream_of(**labels, costs=Costs(fn=10, fp=1)).decide_one(x) == "fraud"
     classes = Stream("hedge", agents=("a", "b"), classes=3)
     assert classes.decide_one({"a": (0.2, 0.5, 0.3)}) == 1
+
+
+def test_a_second_outcome_is_refused_by_its_label():
+    stream = stream_of(positive="fraud", negative="fine")
+    stream.predict_proba_one(X, case=7)
+    stream.settle(7, "fraud")
+    with pytest.raises(OutcomeError, match="with outcome 'fraud'; got 'fine'"):
+        stream.settle(7, "fine")

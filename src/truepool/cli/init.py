@@ -100,6 +100,9 @@ def _words(question: "Question") -> str:
     if question.option in ("missing", "scores"):
         return shlex.join([word for v, _ in question.choices for word in (flag, v)])
     value = options.SPELLINGS[flag].value
+    if question.option == "agents" and question.likely:
+        names = [str(name).replace(",", "?") for name, _ in question.choices]
+        return f"{flag} {shlex.quote(','.join(names))}"
     return flag if value.startswith("[") else f"{flag} {value}"
 
 
@@ -116,7 +119,7 @@ def _choices(question: "Question") -> str:
             f" {question.reasons} If so, add {words}, or use the lines that the file "
             "has for it."
         )
-    if question.option in ("missing", "scores"):  # named already
+    if question.option in ("missing", "scores", "cost-fp"):  # named already
         return ""
     if question.option == "ignore":
         cure = [part for name, _ in question.choices for part in ("--ignore", name)]
@@ -131,4 +134,7 @@ def _choices(question: "Question") -> str:
         f"{value!r} ({why})" if question.option == "positive" else repr(value)
         for value, why in question.choices
     ]
-    return f" {format_names(choices)}." if choices else ""
+    shown = f" {format_names(choices)}." if choices else ""
+    if question.option == "agents" and question.likely:
+        shown += " Leave out those that are none."
+    return shown

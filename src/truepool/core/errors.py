@@ -201,10 +201,15 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most similar to a name, None if none is."""
+    """Return the known name that is most similar to a name, None if none is.
+
+    >>> closest("amount", ["discount", "transaction_amount"])
+    'transaction_amount'
+    """
     known, meant = list(known), name.casefold()
     close = [word for word in known if _letters(word) == _letters(name)]
     close = close or [word for word in known if _begins(word.casefold(), meant)]
+    close = close or [word for word in known if _ends(word.casefold(), meant)]
     close = close or get_close_matches(name, known, n=1)
     return close[0] if close else None
 
@@ -218,3 +223,8 @@ def _letters(word: str) -> str:
 def _begins(word: str, start: str) -> bool:
     """Whether the first words of a name are these, whole."""
     return bool(start) and word.startswith(start) and not word[len(start)].isalnum()
+
+
+def _ends(word: str, end: str) -> bool:
+    """Whether the last words of a name are these, whole."""
+    return bool(end) and word.endswith(end) and not word[-len(end) - 1].isalnum()

@@ -101,7 +101,13 @@ def check_threshold(threshold: float | None, classes: int = 2) -> None:
     if threshold is None:
         return
     if not 0 <= threshold <= 1:
-        raise SettingError(f"a threshold must lie in [0, 1]; got {threshold!r}")
+        cure = "Pass a probability"
+        if 1 < threshold <= 100:
+            cure = f"If it is a percentage, pass {threshold / 100:g}"
+        raise SettingError(
+            f"a threshold must lie in [0, 1]; got {threshold:g}. {cure}, or leave it "
+            "out to decide by the costs."
+        )
     if classes != 2:
         raise SettingError(
             f"a threshold decides between two classes; the panel has {classes}. "

@@ -156,9 +156,12 @@ class Stream:
             outcome = self._outcome(y)
             if case in self.outcomes:
                 if self.outcomes[case] != outcome:
+                    labels = {k: label for label, k in self.numbers.items()}
                     raise OutcomeError(
-                        f"case {case!r} was settled with outcome "
-                        f"{self.outcomes[case]}; got {outcome}"
+                        f"a case has one outcome; case {case!r} was settled with "
+                        f"outcome {labels[self.outcomes[case]]!r}; got "
+                        f"{labels[outcome]!r}. The first one stays; to correct it, "
+                        "learn all cases again in a new stream."
                     )
                 return
             if case not in self.waiting:

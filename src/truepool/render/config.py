@@ -55,7 +55,10 @@ def _costs(profile: TableProfile) -> list[str]:
     amounts = [f"# {_line('cost-fn', name)}  # or the amount of each case"
                for name in profile.amounts]  # fmt: skip
     if K < 3:
-        return [*COSTS, *amounts]
+        found = [f"# {_line('cost-fp', value)}  # or {why}"
+                 for question in profile.questions if question.option == "cost-fp"
+                 for value, why in question.choices]  # fmt: skip
+        return [*COSTS, *found, *amounts]
     return [
         "# What errors cost: one row per true class and one column per decision, both",
         f"# in the order {', '.join(profile.classes)}",

@@ -23,7 +23,7 @@ from truepool.data.panel import check_times
 from truepool.data.row_names import Naming, cases_of_rows, named_rows
 from truepool.data.sparse import SparseReports
 from truepool.data.tables.column_selection import Batch, ColumnSelection
-from truepool.data.tables.csv_faults import lines_above_header
+from truepool.data.tables.csv_faults import UnevenRow, lines_above_header
 from truepool.data.tables.dataset import Part, open_dataset, read_part
 from truepool.data.tables.files import (
     JSON_LINES,
@@ -32,6 +32,7 @@ from truepool.data.tables.files import (
     is_utf8,
     parse_header,
     read_file,
+    read_names,
     unknown_encoding,
     unreadable,
 )
@@ -161,11 +162,13 @@ def _csv(
     naming: Naming = _below_header
     if path is not None:
         naming = Origin(path, "csv", delimiter=separator).naming or naming
+    uneven = UnevenRow(separator)
     try:
         reader = csv.open_csv(
             pa.PythonFile(stream, "r"),
-            csv.ReadOptions(column_names=names),
-            csv.ParseOptions(delimiter=separator),
+            # With threads the parser does not count the rows.
+            csv.ReadOptions(column_names=names, use_threads=path is not None),
+            csv.ParseOptions(delimiter=separator, invalid_row_handler=uneven),
             options,
         )
         for batch in _parse_each(reader, wanted, naming):
@@ -174,8 +177,8 @@ def _csv(
         raise unknown_encoding("this one") from None
     except (pa.ArrowException, OSError, EOFError) as error:
         if path is None:
-            reason = str(error).splitlines()[0]
-            raise SourceError(f"the table cannot be read as CSV: {reason}") from None
+            reason = f"the table cannot be read as CSV: {str(error).splitlines()[0]}"
+            raise uneven.refusal or SourceError(reason) from None
         raise unreadable(path, "csv", error, written.sep) from None
 
 
@@ -246,6 +249,8 @@ def _long(path: Path, wanted: ColumnSelection) -> Iterator[Batch]:
     Sparse reports are written out some cases at a time. Agents that the pool does not
     know have no weight in it; their names come with the first batch.
     """
+    if wanted.written.columns:
+        wanted.check_costs(read_names(path, wanted.written))
     table = load_table(path, wanted.written)
     if set(table.agents).isdisjoint(wanted.agents):
         raise AgentError(
@@ -281,8 +286,10 @@ def _json(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
     start, reports = 0, None
     while lines := list(islice(stream, BATCH_SIZE)):
         rows = [_object(line, start + t) for t, line in enumerate(lines)]
-        keys = {key for row in rows for key in row}
-        reports = reports or wanted.reports(keys)
+        keys = dict.fromkeys(key for row in rows for key in row)
+        if reports is None:
+            wanted.check_costs(keys)
+            reports = wanted.reports(keys)
         numbers = (
             nw.new_series(
                 name,

@@ -12,9 +12,14 @@ import pyarrow as pa
 
 from truepool.core import kernels
 from truepool.core.arrays import Array, BoolArray, FloatArray
-from truepool.core.errors import AgentError, SourceError, suggestion
+from truepool.core.errors import (
+    AgentError,
+    SourceError,
+    closest,
+    suggestion,
+)
 from truepool.data.case_columns import CaseColumns
-from truepool.data.labels import Labels
+from truepool.data.labels import Labels, format_names
 from truepool.data.panel import check_times
 from truepool.data.row_names import Naming, cases_of_rows
 from truepool.data.tables.agent_columns import renormalize
@@ -150,28 +155,14 @@ class ColumnSelection:
         reports = self.reports(names)
         missing = [name for name in reports if name not in names]
         if missing:
-            known = {*reports, *self.apart, self.id, self.time, *self.written.columns}
-            hint = suggestion(missing[0], [n for n in names if n not in known])
-            raise AgentError(
-                "the table must have the agents that the pool learned from, by name; "
-                f"missing: {', '.join(map(repr, missing))}{hint}; "
-                f"columns: {', '.join(names)}. Rename the column that "
-                "has these reports, add an empty one if there are none, or fit again "
-                "without that agent (--agents)."
-            )
+            raise self._missing_agents(missing, names)
         for role, name in (("id", self.written.id), ("time", self.time)):
             if name is not None and name not in names:
                 raise SourceError(
                     f"there is no {role} column {name!r}{suggestion(name, names)}; "
-                    f"columns: {', '.join(names)}. Name it (--{role})."
+                    f"columns: {format_names(names)}. Name it (--{role})."
                 )
-        for name in self.written.columns:
-            if name not in names:
-                raise SourceError(
-                    "the pool decides by the cost of each case, so the table must have "
-                    f"the column {name!r}{suggestion(name, names)}; columns: "
-                    f"{', '.join(names)}. Add it, or fit the pool with other costs."
-                )
+        self.check_costs(names)
         others = {self.id, self.time, *self.written.columns}
         twice = {name for name in names if names.count(name) > 1} & {*reports, *others}
         if twice:
@@ -180,6 +171,51 @@ class ColumnSelection:
                 f"{', '.join(map(repr, sorted(twice)))} more than once. Rename one."
             )
         return [*reports, *(name for name in names if name in others)]
+
+    def _missing_agents(
+        self, missing: Sequence[str], names: Sequence[str]
+    ) -> AgentError:
+        """Return the refusal of a table without columns of some agents."""
+        rest = self._unused(names)
+        count = len(self.reports(names))
+        shown = format_names([repr(name) for name in missing])
+        cures = [
+            "add an empty column of that name if there are no reports",
+            "send JSON lines (.jsonl), which may leave agents out",
+        ]
+        if rest:
+            cures.insert(0, "rename the column that has these reports")
+        return AgentError(
+            "the table must have a column for each agent of the pool, by name; "
+            f"{len(missing):,} of {count:,} missing: {shown}"
+            f"{suggestion(missing[0], rest)}{_listed(rest)}. "
+            f"{', '.join(cures[:-1]).capitalize()}, or {cures[-1]}."
+        )
+
+    def check_costs(self, names: Collection[str]) -> None:
+        """Refuse a table without a column by which the pool decides each case."""
+        for name in self.written.columns:
+            if name in names:
+                continue
+            rest = self._unused(names)
+            close = closest(name, rest)
+            cure = f"Rename {close!r} to {name!r}, add" if close else "Add"
+            raise SourceError(
+                "the pool decides by the cost of each case, so the table must have the "
+                f"column {name!r}{_listed(rest)}. {cure} the "
+                "column, or fit the pool with other costs."
+            )
+
+    def _unused(self, names: Collection[str]) -> list[str]:
+        """Columns of a table that have no meaning to the pool."""
+        known = {*self.apart, self.id, self.time, *self.written.columns}
+        known |= {*self.reports(names), *(self.written.long or ())}
+        return [name for name in names if name not in known]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Name the columns that have no meaning to the pool, if there are any."""
+    return f"; columns without a use: {format_names(names)}" if names else ""
 
 
 def as_series(batch: pa.RecordBatch, name: str) -> nw.Series[Any]:

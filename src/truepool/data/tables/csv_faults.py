@@ -4,9 +4,12 @@ import csv
 import gzip
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import IO
+
+from pyarrow.csv import InvalidRow
 
 from truepool.core.errors import SourceError
 
@@ -24,6 +27,21 @@ MOST_TITLE_LINES = 20
 
 MAX_QUOTED = 40
 """Characters of a faulty line that an error shows."""
+
+
+@dataclass
+class UnevenRow:
+    """Notes at which row the parser of standard input stops, which is read once."""
+
+    separator: str
+    refusal: SourceError | None = None
+
+    def __call__(self, row: InvalidRow) -> str:
+        """Keep the refusal of a row, and let the parser stop."""
+        place = f"row {row.number} below the header of standard input"
+        counts = (row.actual_columns, row.expected_columns)
+        self.refusal = _uneven_line(place, row.text, counts, self.separator)
+        return "error"
 
 
 def uneven_lines(path: Path, separator: str) -> SourceError | None:
@@ -77,19 +95,26 @@ def _uneven(path: Path, separator: str) -> SourceError | None:
     _, header = next(rows, (0, []))
     for line, cells in rows:
         if len(cells) != len(header):
-            shown = _quoted(separator.join(cells))
-            cells_of = NAMES.get(separator, repr(separator))
-            more = (
-                f"put quotes around a cell that contains {cells_of}"
-                if len(cells) > len(header)
-                else "add the cells that it lacks"
-            )
-            return SourceError(
-                f"every line must have as many cells as the header, {len(header)}; "
-                f"line {line} of {path} has {len(cells)}: {shown}. Correct it: {more}, "
-                "or remove the line."
-            )
+            text, place = separator.join(cells), f"line {line} of {path}"
+            return _uneven_line(place, text, (len(cells), len(header)), separator)
     return None
+
+
+def _uneven_line(
+    place: str, text: str, counts: tuple[int, int], separator: str
+) -> SourceError:
+    """Return the refusal of a line: how many cells it has, and how many the header."""
+    count, expected = counts
+    cells_of = NAMES.get(separator, repr(separator))
+    more = (
+        f"put quotes around a cell that contains {cells_of}"
+        if count > expected
+        else "add the cells that it lacks"
+    )
+    return SourceError(
+        f"every line must have as many cells as the header, {expected}; {place} has "
+        f"{count}: {_quoted(text)}. Correct it: {more}, or remove the line."
+    )
 
 
 def _rows(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:

@@ -34,6 +34,9 @@ SEGMENTS = 20
 """A column of text with more different values says what cases have in common, such as a
 customer; one with fewer, of what kind they are."""
 
+COST_NAMES = frozenset(("cost", "costs", "fee", "price"))
+"""How a column is called that may hold what a review, or a false alarm, costs."""
+
 
 @dataclass(frozen=True)
 class TableProfile:
@@ -81,6 +84,7 @@ def profile_table(path: Path) -> TableProfile:
     ask_for_percentages(look)
     ask_for_words(look)
     _find_groups(look)
+    _find_constant_cost(look)
     named = [v for question in look.questions for v, _ in question.choices]
     rest = {name: c for name, c in look.open.items() if name not in named}
     profile = TableProfile(
@@ -136,6 +140,22 @@ def _repeats_few(column: ColumnProfile) -> bool:
     """Whether a column is called an id, and most rows have a value of their own."""
     named = {"id", "case"} & {*name_parts(column.name)}
     return bool(named) and column.complete and 2 * len(column.distinct) > column.rows
+
+
+def _find_constant_cost(look: Findings) -> None:
+    """Offer a column of costs with one number in every row as that of a false alarm."""
+    for name, column in look.open.items():
+        n = column.numbers
+        if look.classes or COST_NAMES.isdisjoint(name_parts(name)):
+            continue
+        if n is not None and len(n) == 1 and column.complete and n[0] > 0:
+            sentence = (
+                f"{name!r} is {n[0]:g} in every row. If that is what a false alarm "
+                f"costs, add --cost-fp {n[0]:g}."
+            )
+            look.offer("cost-fp", sentence, (float(n[0]), f"{name!r} in every row"))
+            del look.open[name]
+            return
 
 
 def _find_groups(look: Findings) -> None:

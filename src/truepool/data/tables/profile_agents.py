@@ -19,7 +19,7 @@ from truepool.data.tables.doubtful_columns import (
 )
 from truepool.data.tables.profile_findings import Findings
 from truepool.data.tables.profile_outcome import has_usual_name, set_outcome
-from truepool.data.tables.question import agent_question, percent_question
+from truepool.data.tables.question import Question, agent_question, percent_question
 
 CHANCES = ("propensity", "propensities")
 """How the chance that an outcome became known is called."""
@@ -76,8 +76,9 @@ def _is_chance(column: ColumnProfile) -> bool:
 def _ask_for_agents(look: Findings) -> None:
     """Ask which columns are agents where fewer than two look like probabilities."""
     large = {n: c for n, c in look.open.items() if c.lies_within(100.0) and not c.is_id}
-    every = ((n, c.describe()) for n, c in (large or look.open).items())
-    look.ask("agents", "which columns hold the reports of agents?", *every)
+    every = tuple((n, c.describe()) for n, c in (large or look.open).items())
+    sentence = "which columns hold the reports of agents?"
+    look.questions.append(Question("agents", sentence, every, likely=len(large) > 1))
     above = [name for name, column in large.items() if not column.lies_within(1.0)]
     if above:
         some = (above, "if those of the others are fractions")

@@ -19,6 +19,8 @@ class Question:
     """Options that say yes together, where one value is not the whole answer."""
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Per column that may be the outcome, the labels of which one is positive."""
+    likely: bool = False
+    """Whether all values together are a likely answer."""
 
     @property
     def heading(self) -> str:

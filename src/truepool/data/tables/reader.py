@@ -24,7 +24,7 @@ from truepool.core.errors import (
 )
 from truepool.core.registry import check_settings
 from truepool.data.case_columns import CaseColumns
-from truepool.data.labels import Labels
+from truepool.data.labels import Labels, format_names
 from truepool.data.layout import (
     as_table,
     check_layout,
@@ -423,11 +423,11 @@ def _known_reports(
         faults = []
         if missing:
             faults.append(
-                f"missing: {', '.join(map(repr, missing))} (rename a column, or add an "
-                "empty one if there are no reports)"
+                f"missing: {format_names([*map(repr, missing)])} (rename a column, or "
+                "add an empty one if there are no reports)"
             )
         if unknown:
-            faults.append(f"not known: {', '.join(map(repr, unknown))}")
+            faults.append(f"not known: {format_names([*map(repr, unknown)])}")
         raise AgentError(
             "the new table must have the agents that were learned from, by name; "
             f"{'; '.join(faults)}. Columns that are not agents can be ignored by name "

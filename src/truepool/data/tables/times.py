@@ -16,7 +16,8 @@ from truepool.data.tables.table_format import TableFormat
 
 DATES = (
     "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d",
-    "%d %b %Y", "%b %d, %Y",
+    "%d-%b-%Y", "%d %b %Y", "%d/%b/%Y", "%b %d, %Y", "%b %d %Y", "%d-%b-%y", "%d %b %y",
+    "%d-%B-%Y", "%d %B %Y", "%B %d, %Y", "%B %d %Y",
 )  # fmt: skip
 TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 """Times are looked for in ISO 8601, then as each of these dates with each of these."""
@@ -39,7 +40,7 @@ def time_formats(values: Iterable[str]) -> tuple[str, ...]:
     formats = ["", *(day + time for day in DATES for time in TIMES)]
     for value in values:
         formats = [written for written in formats if _is_time(value, written)]
-    return tuple(formats)
+    return _without_twins(formats)
 
 
 def nearly_time_formats(
@@ -57,7 +58,16 @@ def nearly_time_formats(
             for written in formats
         }
         formats = [w for w in formats if len(others[w]) <= min(most, len(some) // 2)]
-    return tuple(formats), others[formats[0]] if formats else []
+    return _without_twins(formats), others[formats[0]] if formats else []
+
+
+def _without_twins(formats: Sequence[str]) -> tuple[str, ...]:
+    """Leave out full names of months where short ones fit too: May is both."""
+    return tuple(f for f in formats if "%B" not in f or _short(f) not in formats)
+
+
+def _short(written: str) -> str:
+    return written.replace("%B", "%b")
 
 
 def parse_formatted(values: Iterable[str], written: str) -> Array:
@@ -127,7 +137,7 @@ def _check_clock(written: str) -> None:
 
 def _check_any_time(name: str, cells: Iterable[Any], written: TableFormat) -> None:
     """Refuse a column in which no cell could be a time, however it is written."""
-    texts = list(dict.fromkeys(str(cell).strip() for cell in cells if cell))
+    texts = list(dict.fromkeys(_texts(cells)))
     if any(map(_may_be_time, texts)):
         return
     option = "--decision-time" if name == written.decision_time else "--time"
@@ -153,7 +163,7 @@ def _choose(name: str, cells: list[Any], written: str | None) -> str | None:
     formats = [] if written is None else [f.strip() for f in written.split(BETWEEN)]
     if len(formats) < 2:
         return written
-    texts = [str(cell).strip() for cell in cells if cell]
+    texts = _texts(cells)
     fit = [f for f in formats if all(_is_time(text, f) for text in texts)]
     if len(fit) > 1 and any(
         _time(t, fit[0]) != _time(t, f) for t in texts for f in fit
@@ -175,40 +185,52 @@ def _time(value: Any, written: str | None) -> datetime | None:
 
 
 def _cure(cells: Iterable[Any]) -> str:
-    """Name the formats that fit all cells, an example where there is none."""
-    texts = [str(cell).strip() for cell in cells if cell]
-    found = time_formats(texts)
-    if found:
+    """Name the formats that fit all cells or most, an example where there is none."""
+    texts = _texts(cells)
+    if found := time_formats(texts):
         return f"Pass --time-format {' or '.join(map(repr, found))}."
-    if _fit_mostly(texts, ""):
-        return f"Correct it; {_fit_mostly(texts, '')}."
-    return "Say how times are written, as in --time-format '%d.%m.%Y %H:%M'."
-
-
-def _fit_mostly(texts: Sequence[str], written: str) -> str:
-    """Say how many cells fit a format, if most do; nothing where they do not."""
-    fit = sum(_is_time(text, written) for text in texts)
-    if 2 * fit <= len(texts):
-        return ""
-    return f"{fit:,} of {len(texts):,} cells fit"
+    formats = ("", *(day + time for day in DATES for time in TIMES))
+    example = "Say how times are written, as in --time-format '%d.%m.%Y %H:%M'."
+    return _mostly(texts, ("",), formats) or example
 
 
 def _other_format(cells: Iterable[Any], written: TableFormat) -> str:
-    """Name the format that fits all cells, where there is one.
+    """Name the format that fits all cells or most, where there is one.
 
     Two columns of times may be written differently.
     """
-    texts = [str(cell).strip() for cell in cells if cell]
+    texts, own = _texts(cells), str(written.time_format)
     found = [f for f in time_formats(texts) if f]
     found += [f for f in ISO if all(_is_time(text, f) for text in texts)]
     if not found:
-        most = _fit_mostly(texts, str(written.time_format))
-        return f"Correct it; {most}." if most else "Change --time-format."
+        named = tuple(f.strip() for f in own.split(BETWEEN))
+        formats = (*named, *(day + time for day in DATES for time in TIMES), *ISO)
+        return _mostly(texts, named, formats) or "Change --time-format."
     cure = f"Pass --time-format {' or '.join(map(repr, found))}"
     if written.decision_time is None:
         return f"{cure}."
-    both = f"{written.time_format} {BETWEEN} {found[0]}"
+    both = f"{own} {BETWEEN} {found[0]}"
     return f"{cure}; if the columns of times are written differently, {both!r}."
+
+
+def _mostly(texts: Sequence[str], own: tuple[str, ...], formats: Sequence[str]) -> str:
+    """Name the format that fits the most cells, if more than half; else nothing."""
+    others = {f: [text for text in texts if not _is_time(text, f)] for f in formats}
+    best = min(formats, key=lambda f: len(others[f]))
+    count, wrong = len(texts), others[best]
+    if 2 * len(wrong) >= count:
+        return ""
+    if best in own:
+        return f"Correct it; {count - len(wrong):,} of {count:,} cells fit."
+    return (
+        f"Pass --time-format {best!r}, which fits {count - len(wrong):,} of {count:,} "
+        f"cells, and correct the others, such as {wrong[0]!r}."
+    )
+
+
+def _texts(cells: Iterable[Any]) -> list[str]:
+    """Cells that are not empty, as trimmed text."""
+    return [str(cell).strip() for cell in cells if cell and cell == cell]
 
 
 def _is_time(value: str, written: str) -> bool:
