@@ -208,5 +208,8 @@ def _saved(fix: Fix, currency: str, measured: str) -> str:
         return f" (saves {money(saving.value, currency)} per case{measured})"
     if saving is not None and _costs_more(fix):
         more = money(-saving.value, currency)
-        return f" (leaving it out as it is would cost {more} more per case{measured})"
+        what = "leaving it out as it is"
+        if fix.code == "reversed" and fix.since is None:
+            what = "reversing its reports alone"
+        return f" ({what} would cost {more} more per case{measured})"
     return ""
