@@ -593,13 +593,21 @@ def test_what_costs_more_is_not_advised():
         "Before anything else, have the feed of ada fixed (leaving it out as it is "
         "would cost 0.0500 more per case, in false alarms)."
     )
-    turned = error("reversed", "ada", saving=estimate(-0.05, 0.2))
-    assert fixed(turned).steps[0] == (
-        "Before anything else, ask which class ada means by 1."
-    )
     copy = error("copy", "ada", "bob", saving=estimate(-0.05, 0.01))
     assert fixed(copy).steps[0] == (
         "Before anything else, find out why ada and bob report the same."
+    )
+
+
+def test_what_may_cost_more_or_less_is_not_said_to_cost_more():
+    turned = error("reversed", "ada", saving=estimate(-0.05, 0.2))
+    assert fixed(turned).steps[0] == (
+        "Before anything else, take ada out of the pool or reverse its reports. To "
+        "take ada out right away, pass `--ignore ada`."
+    )
+    copy = error("copy", "ada", "bob", saving=estimate(-0.05, 0.2))
+    assert fixed(copy).steps[0] == (
+        "Before anything else, leave out ada or bob, which report the same."
     )
 
 

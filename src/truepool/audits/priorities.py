@@ -91,10 +91,7 @@ def is_removable_feed(fix: Fix) -> bool:
 
 def _is_missed(fix: Fix) -> bool:
     """Whether the pool would cost more without the agent."""
-    saving = fix.saving
-    if saving is None:
-        return False
-    return saving.high < 0 or (fix.code == "reversed" and saving.value < 0)
+    return fix.saving is not None and fix.saving.high < 0
 
 
 def sure_saving(fix: Fix) -> float:
