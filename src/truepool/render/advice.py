@@ -144,9 +144,10 @@ def _later(audit: Audit) -> str:
 def _pool(audit: Audit) -> str:
     plan = audit.recommendation
     if plan.pool is None or plan.cost is None or plan.cost_in_use is None:
+        why = dict(audit.withheld).get("comparison", "")
         return (
             "Collect more cases with a known outcome: there are too few to compare "
-            "pools."
+            f"pools{f' ({why})' if why else ''}."
         )
     if plan.saving is None:
         return f"{_keep(audit, plan.cost)}{_constant(audit)}{_auto(audit)}"
