@@ -252,7 +252,7 @@ def _long_header(manifest, members):
         (_record, "do not fit together"),
         (_tag, "do not fit together"),
         (_no_pool, "names no pool"),
-        (_no_agents, "do not fit together"),
+        (_no_agents, "lacks agents_, .* Fit it again"),
         (_text_for_agents, "do not fit together"),
         (_weights(np.ones(5) / 5), "do not fit together"),
         (_weights(np.ones((2, 2)) / 4), "do not fit together"),

@@ -48,13 +48,6 @@ def test_a_class_that_never_happened_has_no_probability():
         assert_allclose(pooled.sum(axis=1), 1.0)
 
 
-def test_a_missing_report_counts_as_agreement_with_the_others():
-    panel = random_panel(2, cases=100)
-    pool = Ridge().fit_panel(panel)
-    gap = [[np.nan, 0.7, 0.7, 0.7]]
-    assert_allclose(pool.predict_proba(gap), pool.predict_proba([[0.7] * 4]))
-
-
 def test_an_unknown_scale_is_refused():
     with pytest.raises(SettingError, match="one of log-odds, reports; got 'probit'"):
         Ridge(scale="probit").fit_panel(Panel([[0.1, 0.2], [0.8, 0.9]] * 5, [0, 1] * 5))

@@ -23,14 +23,6 @@ def test_stacking_is_the_mean_of_the_models_of_each_fold():
     assert_allclose(pool.predict_proba(panel.reports), expected)
 
 
-def test_a_missing_report_counts_as_agreement_with_the_others():
-    panel = random_panel(1, cases=200)
-    pool = StackedLR().fit(panel.reports, panel.outcomes)
-    nan = float("nan")
-    agreed = pool.predict_proba([[0.8, 0.8, 0.8, 0.8]])
-    assert_allclose(pool.predict_proba([[nan, 0.8, 0.8, nan]]), agreed)
-
-
 def test_a_class_missing_from_a_fold_is_given_no_chance_by_its_model():
     panel = random_panel(1, cases=60, classes=3)
     outcomes = np.where(panel.outcomes == 2, 0, panel.outcomes)

@@ -158,15 +158,16 @@ def _beta(pool: Any, of: Sizes) -> Form | None:
 
 def _stacked(pool: Any, of: Sizes) -> Form:
     coefficients = pool.parameters_["coefficients"]
-    width = len(coefficients) * of.C * (of.N * of.J + 1)
-    return Kind.LOG_ODDS, (coefficients,), width
+    width = 3 * of.N * of.J + len(coefficients) * of.C * (of.N * of.J + 1)
+    return Kind.LOG_ODDS, (pool.imputation_, coefficients), width
 
 
 def _ridge(pool: Any, of: Sizes) -> Form:
     on_odds = pool.scale == "log-odds"
     kind = Kind.LOG_ODDS if on_odds else Kind.REPORTS
-    width = of.C * (of.N * (of.J if on_odds else of.C) + 1)
-    return kind, (pool.coefficients_,), width
+    read = of.N * (of.J if on_odds else of.C)
+    width = 3 * read + of.C * (read + 1)
+    return kind, (pool.imputation_, pool.coefficients_), width
 
 
 def _boosted(pool: Any, of: Sizes) -> Form:

@@ -62,6 +62,11 @@ def load(path: str | Path, *, probe: bool = True) -> Any:
     except TruepoolError as error:
         raise PoolFileError(f"{path} cannot be used: {error}") from error
     except archive.DAMAGE as error:
+        if isinstance(error, AttributeError) and _is_learned(error.name or ""):
+            raise PoolFileError(
+                f"{path} lacks {error.name}, which this version of truepool reads of "
+                "a pool. Fit it again; the version that wrote it can still use it."
+            ) from error
         raise KIND.damaged(path, "its numbers do not fit together") from error
     table = table_format(path)
     if table is not None:

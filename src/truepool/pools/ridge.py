@@ -10,7 +10,9 @@ from truepool.core.engine import one_blas_thread
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import Folds, panel_splits, selection
+from truepool.pools import imputation
 from truepool.pools.interface import Pool
 from truepool.pools.logistic import LogisticData, solve
 from truepool.pools.onnx import graph
@@ -44,7 +46,8 @@ class Ridge(Pool):
 
     What a practitioner would write with scikit-learn's ``LogisticRegressionCV``: the
     penalty has the least log loss out of fold, and one model learns from all cases. An
-    agent that gave no report is taken to agree with those who did.
+    agent that gave no report is taken to have said what those who did suggest, see
+    `imputation`.
 
     Parameters
     ----------
@@ -59,6 +62,9 @@ class Ridge(Pool):
         Slopes and, last, the intercept; C is 1 for two classes.
     strength_ : float
         Inverse of the penalty chosen.
+    imputation_ : (3, N, K - 1) or (3, N, C)
+        Mean, pull and loading of what it reads of each agent, which fill in missing
+        reports.
 
     Examples
     --------
@@ -73,6 +79,7 @@ class Ridge(Pool):
 
     coefficients_: FloatArray
     strength_: float
+    imputation_: FloatArray
 
     def __init__(
         self,
@@ -102,13 +109,17 @@ class Ridge(Pool):
                 f"number on at most {MOST_FEATURES:,} cases; got {width:,} reports on "
                 f"{T:,} cases. Use stacked-lr, or leave agents out."
             )
+        scale = clipped_log_scale if self.scale == "log-odds" else np.asarray
         with one_blas_thread():
+            self.imputation_ = imputation.learn_from(
+                panel, case_weights, scale, self.seed
+            )
             self.strength_ = self._choose_strength(panel, case_weights)
             data = self._data(panel, case_weights)
             self.coefficients_ = data.expand(solve(data, 1.0 / self.strength_))
 
     def _data(self, panel: Panel, case_weights: FloatArray | None) -> LogisticData:
-        features = SCALES[self.scale](panel.values)
+        features = SCALES[self.scale](panel.values, self.imputation_)
         cases = np.ones(len(panel)) if case_weights is None else case_weights
         return LogisticData.build(features, panel.outcomes, panel.classes, cases)
 
@@ -138,13 +149,13 @@ class Ridge(Pool):
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
-        features = SCALES[self.scale](values)
+        features = SCALES[self.scale](values, self.imputation_)
         slopes, intercepts = self.coefficients_[:, :-1], self.coefficients_[:, -1]
         return probabilities_of(features @ slopes.T + intercepts)
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""
-        features = ONNX_SCALES[self.scale](reports)
+        features = ONNX_SCALES[self.scale](reports, self.imputation_)
         slopes, intercepts = self.coefficients_[:, :-1], self.coefficients_[:, -1]
         return graph.from_scores(features @ slopes.T + intercepts, reports.coordinates)
 

@@ -7,17 +7,13 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from scipy.special import expit
 
-from truepool.core.arrays import (
-    Array,
-    FloatArray,
-    IntArray,
-    fill_missing,
-)
+from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import Folds, panel_splits
+from truepool.pools import imputation
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
@@ -37,8 +33,8 @@ class StackedPool(Pool):
 
     One model is learned without each fold and their answers are averaged, so that no
     answer depends on one split; where the cases are too few for folds, one model
-    learns from all. An agent without a report is taken to agree with those who gave
-    one.
+    learns from all. An agent without a report is taken to have said what those who
+    gave one suggest, see `imputation`.
 
     Parameters
     ----------
@@ -49,11 +45,14 @@ class StackedPool(Pool):
     ----------
     parameters_ : dict of str to array
         What the M models learned, each array with M as its first axis.
+    imputation_ : (3, N, K - 1)
+        Mean, pull and loading of each agent's log-odds, which fill in missing ones.
     """
 
     complexity: ClassVar[int] = 3
 
     parameters_: Parameters
+    imputation_: FloatArray
 
     def __init__(
         self,
@@ -83,8 +82,11 @@ class StackedPool(Pool):
         """Log scale (T, C) that one model answers, inside an ONNX graph."""
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
-        features = log_odds_features(panel.values)
         cases = np.ones(len(panel)) if case_weights is None else case_weights
+        self.imputation_ = imputation.learn_from(
+            panel, case_weights, clipped_log_scale, self.seed
+        )
+        features = log_odds_features(panel.values, self.imputation_)
         try:
             pairs = panel_splits(panel, self.cv, self.seed)
             parts = [learn for learn, _ in pairs]
@@ -100,7 +102,7 @@ class StackedPool(Pool):
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
-        features = log_odds_features(values)
+        features = log_odds_features(values, self.imputation_)
         models = self._models()
         total = np.zeros((len(values), values.shape[2]))
         for model in models:
@@ -114,16 +116,17 @@ class StackedPool(Pool):
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""
-        C, features = reports.coordinates, log_odds_onnx(reports)
+        C, features = reports.coordinates, log_odds_onnx(reports, self.imputation_)
         models = self._models()
         scores = (self._scores_onnx(features, model) for model in models)
         first, *rest = (graph.from_scores(score, C) for score in scores)
         return sum(rest, first) / float(len(models))
 
 
-def log_odds_features(values: FloatArray) -> FloatArray:
-    """Log-odds (T, N * (K - 1)), missing ones filled by the mean of the others."""
-    return fill_missing(clipped_log_scale(values)).reshape(len(values), -1)
+def log_odds_features(values: FloatArray, learned: FloatArray) -> FloatArray:
+    """Log-odds (T, N * (K - 1)), missing ones filled in."""
+    log_odds = clipped_log_scale(values)
+    return imputation.fill(log_odds, learned).reshape(len(values), -1)
 
 
 def describe_coefficients(
@@ -141,21 +144,22 @@ def describe_coefficients(
     ]
 
 
-def report_features(values: FloatArray) -> FloatArray:
-    """Reports (T, N * C), missing ones filled by the mean of the others."""
-    return fill_missing(values).reshape(len(values), -1)
+def report_features(values: FloatArray, learned: FloatArray) -> FloatArray:
+    """Reports (T, N * C), missing ones filled in."""
+    return imputation.fill(values, learned).reshape(len(values), -1)
 
 
-def log_odds_onnx(reports: ReportTensors) -> Tensor:
+def log_odds_onnx(reports: ReportTensors, learned: FloatArray) -> Tensor:
     """`log_odds_features` inside an ONNX graph."""
     width = reports.agents * (reports.classes - 1)
-    return reports.fill(reports.clipped_log_scale()).reshape(-1, width)
+    log_odds = reports.clipped_log_scale()
+    return imputation.fill_onnx(reports, log_odds, learned).reshape(-1, width)
 
 
-def reports_onnx(reports: ReportTensors) -> Tensor:
+def reports_onnx(reports: ReportTensors, learned: FloatArray) -> Tensor:
     """`report_features` inside an ONNX graph."""
     width = reports.agents * reports.coordinates
-    return reports.fill(reports.values).reshape(-1, width)
+    return imputation.fill_onnx(reports, reports.values, learned).reshape(-1, width)
 
 
 def output_layer(

@@ -132,16 +132,38 @@ def _beta(row, numbers, out):
 
 
 @_jit
-def _regression(features, numbers, scores, out):
-    F, K = features.size, out.size
-    models = numbers.size // (K * (F + 1))
+def _impute(x, numbers, filled):
+    """Write x (N, J) into ``filled`` (N J,), and what it suggests where it is missing.
+
+    The first 3 N J numbers are means, pulls and loadings.
+    """
+    N, J = x.shape
+    means, pulls, loadings = numbers[: 3 * N * J].reshape((3, N, J))
+    for j in range(J):
+        total, precision = 0.0, 1.0
+        for i in range(N):
+            if x[i, j] == x[i, j]:
+                total += pulls[i, j] * (x[i, j] - means[i, j])
+                precision += pulls[i, j] * loadings[i, j]
+        factor = total / precision
+        for i in range(N):
+            there = x[i, j] == x[i, j]
+            expected = means[i, j] + loadings[i, j] * factor
+            filled[i * J + j] = x[i, j] if there else expected
+
+
+@_jit
+def _regression(x, numbers, filled, scores, out):
+    F, K = x.size, out.size
+    _impute(x, numbers, filled)
+    models = (numbers.size - 3 * F) // (K * (F + 1))
     out[:] = 0.0
     for m in range(models):
         for k in range(K):
-            start = (m * K + k) * (F + 1)
+            start = 3 * F + (m * K + k) * (F + 1)
             scores[k] = numbers[start + F]
             for f in range(F):
-                scores[k] += numbers[start + f] * features[f]
+                scores[k] += numbers[start + f] * filled[f]
         _softmax(scores)
         for k in range(K):
             out[k] += scores[k] / models
@@ -177,33 +199,21 @@ def _trees(row, crowd, numbers, trees, scores, out):
 
 
 @_jit
-def _read(row, filled, odds, crowd):
-    """Fill features of the reports and of their log scale; False where there are none.
-
-    An absent agent agrees with the mean of the others, which is ``crowd`` (K - 1,) on
-    the log scale.
-    """
+def _read(row, odds, crowd):
+    """Write log-odds (N, K - 1) and their mean (K - 1,); False without any report."""
     N, K = row.shape
-    mean, count = np.zeros(K), 0
+    count = 0
     crowd[:] = 0.0
+    odds[:] = np.nan
     for i in range(N):
         if row[i, 0] == row[i, 0]:
             first = log(max(row[i, 0], SMALLEST))
-            mean[0] += row[i, 0]
             for k in range(1, K):
                 z = log(max(row[i, k], SMALLEST)) - first
                 odds[i, k - 1] = min(max(z, -LOG_ODDS_LIMIT), LOG_ODDS_LIMIT)
                 crowd[k - 1] += odds[i, k - 1]
-                mean[k] += row[i, k]
             count += 1
     crowd /= count
-    mean /= count
-    for i in range(N):
-        if row[i, 0] == row[i, 0]:
-            filled[i] = row[i]
-        else:
-            filled[i] = mean
-            odds[i] = crowd
     return count > 0
 
 
@@ -215,13 +225,13 @@ def class_mixture(reports, members, shares, numbers, nodes, cuts, values, roots)
     """
     T, N, K = reports.shape
     total = np.zeros((T, K))
-    filled, odds, crowd = np.empty((N, K)), np.empty((N, K - 1)), np.empty(K - 1)
+    filled, odds, crowd = np.empty(N * K), np.empty((N, K - 1)), np.empty(K - 1)
     logs, work = np.empty((N, K)), np.empty(N)
     anchor, scores, out = np.empty(K), np.empty(K), np.empty(K)
     trees = (nodes, cuts, values, roots)
     for t in range(T):
         row = reports[t]
-        if not _read(row, filled, odds, crowd):
+        if not _read(row, odds, crowd):
             total[t] = np.nan
             continue
         for m in range(len(members)):
@@ -240,9 +250,9 @@ def class_mixture(reports, members, shares, numbers, nodes, cuts, values, roots)
             elif kind == Kind.BEST:
                 _best(row, own, work, out)
             elif kind == Kind.LOG_ODDS:
-                _regression(odds.ravel(), own, scores, out)
+                _regression(odds, own, filled, scores, out)
             elif kind == Kind.REPORTS:
-                _regression(filled.ravel(), own, scores, out)
+                _regression(row, own, filled, scores, out)
             else:
                 _trees(row, crowd, own, trees, scores, out)
             for k in range(K):

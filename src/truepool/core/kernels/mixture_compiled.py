@@ -94,10 +94,29 @@ def _anchored(row, numbers, logs):
 
 
 @_jit
-def _regression(filled, numbers):
-    N = filled.size
+def _impute(x, numbers, filled):
+    """Write x (N,) into ``filled``, and what it suggests where it is missing.
+
+    The first 3 N numbers are means, pulls and loadings.
+    """
+    N = x.size
+    pulls, precision = 0.0, 1.0
+    for i in range(N):
+        if x[i] == x[i]:
+            pulls += numbers[N + i] * (x[i] - numbers[i])
+            precision += numbers[N + i] * numbers[2 * N + i]
+    factor = pulls / precision
+    for i in range(N):
+        there = x[i] == x[i]
+        filled[i] = x[i] if there else numbers[i] + numbers[2 * N + i] * factor
+
+
+@_jit
+def _regression(x, numbers, filled):
+    N = x.size
+    _impute(x, numbers, filled)
     pooled, models = 0.0, 0
-    for start in range(0, numbers.size, N + 1):
+    for start in range(3 * N, numbers.size, N + 1):
         score = numbers[start + N]
         for i in range(N):
             score += numbers[start + i] * filled[i]
@@ -162,7 +181,7 @@ def _trees(row, crowd, numbers, nodes, cuts, values, roots):
 
 
 @_jit
-def _member(kind, own, row, filled, odds, crowd, work, nodes, cuts, values, roots):
+def _member(kind, own, row, odds, crowd, work, nodes, cuts, values, roots):
     if kind == Kind.LINEAR:
         return _linear(row, own)
     if kind == Kind.TRIMMED:
@@ -177,9 +196,9 @@ def _member(kind, own, row, filled, odds, crowd, work, nodes, cuts, values, root
     if kind == Kind.BEST:
         return _best(row, own)
     if kind == Kind.LOG_ODDS:
-        return _regression(odds, own)
+        return _regression(odds, own, work)
     if kind == Kind.REPORTS:
-        return _regression(filled, own)
+        return _regression(row, own, work)
     return _trees(row, crowd, own, nodes, cuts, values, roots)
 
 
@@ -191,33 +210,28 @@ def mixture(reports, members, shares, numbers, nodes, cuts, values, roots):
     """
     T, N, _ = reports.shape
     out = np.empty((T, 1))
-    filled, odds, work = np.empty(N), np.empty(N), np.empty(N)
+    odds, work = np.empty(N), np.empty(N)
     for t in range(T):
         row = reports[t, :, 0]
-        mean, crowd, count = 0.0, 0.0, 0
+        crowd, count = 0.0, 0
         for i in range(N):
             v = row[i]
+            odds[i] = np.nan
             if v == v:
                 z = _logit(v, SMALLEST)
                 odds[i] = min(max(z, -LOG_ODDS_LIMIT), LOG_ODDS_LIMIT)
-                mean += v
                 crowd += odds[i]
                 count += 1
         if count == 0:
             out[t, 0] = np.nan
             continue
-        mean /= count
         crowd /= count
-        for i in range(N):
-            there = row[i] == row[i]
-            filled[i] = row[i] if there else mean
-            odds[i] = odds[i] if there else crowd
         total = 0.0
         for m in range(len(members)):
             kind, start, end = members[m]
             own = numbers[start:end]
             total += shares[m] * _member(
-                kind, own, row, filled, odds, crowd, work, nodes, cuts, values, roots
+                kind, own, row, odds, crowd, work, nodes, cuts, values, roots
             )
         out[t, 0] = total
     return out

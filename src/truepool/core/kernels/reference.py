@@ -30,8 +30,9 @@ class Kind(IntEnum):
     SCALED = 3  # clip, factor, K - 1 shifts, N weights
     BETA = 4  # a and b of each class, N weights
     BEST = 5  # N losses
-    LOG_ODDS = 6  # per model and class: N (K - 1) slopes, intercept
-    REPORTS = 7  # per model and class: N K slopes, intercept
+    LOG_ODDS = 6  # what fills in N (K - 1) of them: their means, pulls and loadings;
+    # then per model and class: N (K - 1) slopes, intercept
+    REPORTS = 7  # the same of N K reports
     TREES = 8  # K baselines; per agent 0, 1 where it always reported, 2 where never;
     # for more than two classes then the classes of consecutive trees
 
