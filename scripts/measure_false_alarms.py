@@ -1,6 +1,7 @@
 """Measure how often an audit of a sound panel reports an error.
 
-Run: python scripts/measure_false_alarms.py [PANELS] [--first SEED] [--feeds|--outcome].
+Run: python scripts/measure_false_alarms.py [PANELS] [--first SEED]
+[--feeds|--outcome|--reversed].
 Every agent is calibrated by construction and sees something of its own; number of cases
 and agents, skill, base rate, costs, correlation, rounding, missing reports, cases
 without an outcome and times are drawn by the seed. With --feeds only the checks of
@@ -8,7 +9,9 @@ feeds, drift and the outcome rate run, which takes seconds; they are then adjust
 themselves alone, so that they report more than they would in a whole audit. With
 --outcome the question whether the outcome column is the right one is asked alone, of
 agents by their skill: of chance, where it should be asked, and weak, where it should
-not.
+not. With --reversed the warning of `truepool fit` of an agent that reports the opposite
+is measured alone: on sound panels, of agents of chance, and of five agents of whom one
+is reversed.
 """
 
 import argparse
@@ -23,12 +26,13 @@ from truepool.audits import Finding, audit
 from truepool.audits.evidence import Evidence
 from truepool.audits.findings import select_findings
 from truepool.audits.topics import drift, feeds, outcome_rate
-from truepool.audits.topics.reversal import doubt_outcome
+from truepool.audits.topics.reversal import doubt_outcome, reversed_agents
 from truepool.core.arrays import FloatArray
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.pools.mean import Mean
 from truepool.stress.drift import quality_panel
+from truepool.stress.label_flip import LabelFlip
 
 BASE_RATES = (0.002, 0.02, 0.05, 0.2, 0.37, 0.5)
 CASES = (150, 500, 2_000, 8_000)
@@ -140,6 +144,28 @@ def print_doubts(seeds: range, jobs: int) -> None:
         print(f"| {cases:,} | {100 * share:g} % |", *shown)
 
 
+def print_reversed(seeds: range) -> None:
+    """Print how often agents are said to report the opposite, sound ones and others."""
+    sound = [bool(reversed_agents(sound_panel(seed)[0])) for seed in seeds]
+    print(f"sound panels: {sum(sound)} of {len(sound)} with a warning")
+    for cases, share in SIZES:
+        chance = [
+            bool(reversed_agents(skilled_panel(seed, 0.5, cases, share, agents=5)))
+            for seed in seeds
+        ]
+        rate = 100 * float(np.mean(chance))
+        print(f"agents of chance, {cases:,} cases, {100 * share:g} %: {rate:.1f} %")
+    for area in (0.6, 0.65, 0.7, 0.75, 0.8):
+        panels = (skilled_panel(seed, area, 3_000, 0.02, agents=5) for seed in seeds)
+        turned = [reversed_agents(LabelFlip()(one, "agent2")) for one in panels]
+        found = np.mean([any(one.agent == "agent2" for one in run) for run in turned])
+        wrong = np.mean([any(one.agent != "agent2" for one in run) for run in turned])
+        print(
+            f"one of five reversed, AUC {1 - area:.2f}, 3,000 cases, 2 %: found in "
+            f"{100 * found:.1f} %, another blamed in {100 * wrong:.1f} %"
+        )
+
+
 def main() -> None:
     """Print the share of sound panels with an error, and which errors these were."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -147,11 +173,15 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--feeds", action="store_true", help="feeds and drift alone")
     parser.add_argument("--outcome", action="store_true", help="the outcome column")
+    parser.add_argument("--reversed", action="store_true", help="the opposite")
     parser.add_argument("--jobs", type=int, default=-1)
     given = parser.parse_args()
     seeds = range(given.first, given.first + given.panels)
     if given.outcome:
         print_doubts(seeds, given.jobs)
+        return
+    if given.reversed:
+        print_reversed(seeds)
         return
     results = Parallel(n_jobs=given.jobs)(
         delayed(findings)(seed, given.feeds) for seed in seeds

@@ -390,6 +390,7 @@ POLICY = {
     "render.html.jury": {"MAX_DIAGRAMS": 12, "MAX_ITEMS": 12, "MAX_JUDGES": 30},
     "render.html.svg": {"PIXELS_PER_POINT": 1.4},
     "render.jury_advice": {"MAX_NAMED": 5},
+    "render.verdict": {"MOST_NAMES": 3},
     "render.tables.weights": {"SHOWN": 50},
     "render.html.chart": {
         "BOTTOM": 22.0,

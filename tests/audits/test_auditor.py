@@ -204,7 +204,23 @@ def test_too_few_outcomes_are_told_and_no_interval_is_given(pool, cases, ones, w
         f.number for f in finding.findings
     ]
     assert all(e is None or np.isnan(e.low) for e in intervals)
-    assert finding.advice.startswith("Collect more cases with a known outcome:")
+    assert finding.advice == (
+        "Collect more cases with a known outcome: there are too few to compare pools "
+        f"({why})."
+    )
+
+
+def test_an_audit_of_four_groups_says_that_these_are_too_few():
+    panel = sound(cases=200)
+    groups = np.arange(200) % 4
+    result = audit(Panel(panel.reports, panel.outcomes, groups=groups), **QUICK)
+    why = "at least 5 groups of cases are needed, got 4"
+    assert result.verdict == f"Too little is known to judge this pool: {why}."
+    assert result.advice.endswith(f"there are too few to compare pools ({why}).")
+    assert {what for what, _ in result.withheld} == {
+        "calibration", "comparison", "harm", "incentives", "reversed reports",
+        "robustness", "credit and weights",
+    }  # fmt: skip
 
 
 def test_cases_that_only_teach_do_not_count_as_outcomes():

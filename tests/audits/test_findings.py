@@ -88,7 +88,7 @@ def test_advice_that_would_cost_more_is_not_given():
     bad = candidate(price=lambda: NEGATIVE, **warned)
     assert select_findings([bad])[0].advice == "It costs more."
     doubtful = candidate(price=lambda: Estimate(-0.1, -0.4, 0.2), **warned)
-    assert select_findings([doubtful])[0].advice == "It costs more."
+    assert select_findings([doubtful])[0].advice == "Fix it."
     assert (
         select_findings([candidate(price=lambda: MAY, **warned)])[0].advice == "Fix it."
     )
@@ -137,6 +137,18 @@ def test_a_fix_is_said_to_cost_more_only_where_its_whole_interval_does(price, wo
     (found,) = select_findings([doubtful])
     assert found.advice == words
     assert (found.severity == "note") == (price.high < 0)
+
+
+@pytest.mark.parametrize("code", ["copy", "reversed", "fails-in-segment"])
+def test_without_words_for_doubt_the_plain_advice_stands(code):
+    def advice(price):
+        one = Candidate(code, ("ada", "bob"), "It is so.", "Do it.", p_value=1e-6,
+                        price=lambda: price, backfires="Do not.")  # fmt: skip
+        (found,) = select_findings([one])
+        return found.advice
+
+    assert advice(Estimate(-0.01, -0.03, 0.01)) == "Do it."
+    assert advice(Estimate(-0.02, -0.03, -0.01)) == "Do not."
 
 
 def test_recalibration_that_makes_no_significant_difference_is_not_called_harmful():

@@ -49,7 +49,12 @@ POLICY = {
     },
     "topics.outcome_rate": {"RATIO": 1.5},
     "topics.selective_labels": {"FEW_ALARMS": 30, "RATIO": 1.5, "TENTH": 0.1},
-    "topics.reversal": {"CHANCE": 0.575, "NEARLY_ALL": 0.8, "REVERSED": 0.45},
+    "topics.reversal": {
+        "CHANCE": 0.575,
+        "MOST_CASES": 100_000,
+        "NEARLY_ALL": 0.8,
+        "REVERSED": 0.45,
+    },
     "topics.threshold": {"FARTHEST": 12.0, "NOTICEABLE": 0.05, "POINTS": 101},
     "values": {"SCHEMA": 4},
 }

@@ -413,3 +413,32 @@ def test_a_pool_that_is_worth_having_is_not_held_against_one_decision_for_all():
     assert "in every case" not in result.advice
     within = audit(sound(cases=400), costs=COSTS, resamples=50, capacity="20%")
     assert within.recommendation.constant is None
+
+
+def stuck_and_reversed(seed=0, cases=3000, share=0.05):
+    """Of five agents bob is stuck in the last fifth, and dan reports 1 - p."""
+    rng = np.random.default_rng(seed)
+    outcomes = (rng.random(cases) < share).astype(int)
+    skill = np.array([1.6, 1.4, 1.5, 1.3, 1.7])
+    seen = rng.normal(size=(cases, 5)) + skill * outcomes[:, None]
+    log_odds = np.log(share / (1 - share)) + skill * seen - skill**2 / 2
+    reports = 1 / (1 + np.exp(-log_odds))
+    reports[int(0.8 * cases) :, 1] = 0.031
+    reports[:, 3] = 1 - reports[:, 3]
+    names = ("ada", "bob", "cyd", "dan", "eve")
+    return Panel(reports, outcomes, names, times=np.arange(cases))
+
+
+def test_a_reversed_agent_that_costs_more_comes_before_a_stuck_feed():
+    result = audit(stuck_and_reversed(), costs=COSTS, resamples=50)
+    first, second = result.findings[:2]
+    assert (first.code, first.who) == ("reversed", ("dan",))
+    assert (second.code, second.who) == ("constant-feed", ("bob",))
+    assert first.cost.low > second.cost.high
+    assert result.verdict.startswith(
+        "Do not trust this pool until dan and bob are fixed or left out: 2 errors"
+    )
+    assert "To take dan and bob out right away, pass `--ignore dan --ignore bob`" in (
+        result.advice
+    )
+    assert result.recommendation.without == ("dan", "bob")

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime, minimize
+from scipy.special import chdtrc, ndtr
 from sklearn.linear_model import LogisticRegression
 
 from truepool.core.arrays import from_log_scale
@@ -162,3 +163,31 @@ def test_fewer_than_three_groups_leave_nothing_to_estimate_an_error_from(groups)
     assert_allclose([found.intercept, found.slope], cox(p, y)[:2], rtol=1e-6)
     assert np.isnan([found.slope_error, found.likelihood_ratio]).all()
     assert np.isfinite(cox(p, y, groups=np.arange(200) % 3)).all()
+
+
+def wald(seed, groups, cases=60, shared=0.1):
+    """P-values of reports that are calibrated, with outcomes alike within groups."""
+    rng = np.random.default_rng([seed, groups])
+    group = np.repeat(np.arange(groups), cases)
+    p = from_log_scale(rng.normal(-1, 1.3, (groups * cases, 1)))[:, 0]
+    common, own = rng.normal(size=groups)[group], rng.normal(size=groups * cases)
+    chance = ndtr(np.sqrt(shared) * common + np.sqrt(1 - shared) * own)
+    found = cox(p, (chance < p).astype(int), groups=group)
+    return found.p_value, chdtrc(2, found.likelihood_ratio)
+
+
+@pytest.mark.parametrize("groups", [5, 8, 20])
+def test_few_groups_keep_the_size_of_the_test(groups):
+    """Of 400 panels 20 have p < 0.05, give or take 4.4; of chi-squared more."""
+    p_values = np.array([wald(seed, groups) for seed in range(400)])
+    found, chi_squared = (p_values < 0.05).sum(axis=0)
+    assert 7 <= found <= 33
+    assert chi_squared > 33
+
+
+def test_of_many_groups_the_p_value_is_that_of_chi_squared():
+    p, y = drawn(0, 4000, slope=0.95)
+    found = cox(p, y, groups=np.arange(4000))
+    assert_allclose(found.p_value, chdtrc(2, found.likelihood_ratio), rtol=0.02)
+    plain = cox(p, y)
+    assert plain.p_value == chdtrc(2, plain.likelihood_ratio)

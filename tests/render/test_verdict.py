@@ -279,7 +279,7 @@ def test_another_pool_is_the_fix_of_a_pool_at_fault():
 
 def test_a_saving_is_named_only_where_it_is_sure():
     unsure = fixed(error("reversed", "ada", saving=estimate(0.0)))
-    assert "reverse its reports. Until" in advice(unsure)
+    assert "reverse its reports. To take ada out" in advice(unsure)
 
 
 def test_warnings_come_after_the_pool():
@@ -500,14 +500,71 @@ def test_an_agent_whose_recalibration_saves_more_than_a_pool_comes_first():
     assert then.startswith("Until then, use stacked-lr")
 
 
-def test_a_broken_feed_comes_before_what_saves_more():
+def test_what_saves_most_comes_first_and_of_equals_a_broken_feed():
     broken = error("drifted", "ada", saving=estimate(0.01, 0.001))
     large = error("over-confident", "bob", saving=estimate(0.2, 0.01))
-    assert fixed(large, broken).steps[0] == (
-        "Before anything else, take ada out of the pool or fix its feed (saves 0.0100 "
-        "per case, in false alarms); ask whoever runs bob to recalibrate it (saves 0.200 per case)."
-        f"{OUT}"
+    whose = OUT.replace("its", "ada's")
+    assert fixed(broken, large).steps[0] == (
+        "Before anything else, ask whoever runs bob to recalibrate it (saves 0.200 per "
+        "case, in false alarms); take ada out of the pool or fix its feed (saves "
+        f"0.0100 per case).{OUT}"
     )
+    turned = error("reversed", "cleo", saving=estimate(0.3, 0.01))
+    first, *_ = fixed(broken, turned).steps
+    assert first.index("take cleo out") < first.index("take ada out")
+    assert "pass `--ignore cleo --ignore ada`" in first
+    assert (
+        whose.partition(";")[2] in first
+    )  # the saving of cleo is that of reversing it
+    unsure = replace(broken, saving=estimate(0.0))
+    first, *_ = fixed(error("harmful", "bob", saving=estimate(0.0)), unsure).steps
+    assert first.index("take ada out") < first.index("take bob out")
+    # What is fitted to a broken feed is fitted again once that is fixed.
+    pool = error("threshold", saving=estimate(0.5, 0.01))
+    first, *_ = fixed(pool, broken).steps
+    assert first.index("take ada out") < first.index("decide at the threshold")
+
+
+def test_the_verdict_names_three_broken_agents_and_counts_the_others():
+    def until(*fixes):
+        text = sentence(fixed(*fixes, **UNCHANGED))
+        return text.partition("pool ")[2].partition(":")[0]
+
+    dead = [error("constant-feed", name) for name in ("ada", "bob", "cleo", "dan")]
+    assert until(*dead) == (
+        "until ada, bob, cleo and 1 other agent are fixed or left out"
+    )
+    costs_more = error("constant-feed", "eve", saving=estimate(-0.1, 0.01))
+    assert until(*dead, costs_more) == (
+        "until ada, bob and cleo are fixed or left out and 2 other agents are fixed"
+    )
+    assert until(*dead[:3], costs_more) == (
+        "until ada, bob and cleo are fixed or left out and 1 other agent is fixed"
+    )
+    turned = error("reversed", "eve", saving=estimate(0.3, 0.01))
+    missed = error("constant-feed", "ada", saving=estimate(-0.1, 0.01))
+    assert until(missed, turned) == "until eve is fixed or left out and ada is fixed"
+
+
+def test_the_verdict_names_who_is_recalibrated_later_beside_a_broken_feed():
+    dead = error("constant-feed", "ada")
+    off = error("biased", "bob", saving=estimate(0.05, 0.01))  # a pool saves 0.08
+    assert sentence(fixed(off, dead)).startswith(
+        "Do not trust this pool until ada is fixed or left out and bob is recalibrated:"
+    )
+
+
+def test_who_is_reversed_is_not_recalibrated_and_a_cost_says_of_what():
+    turned = error("reversed", "ada", saving=estimate(0.09))
+    also = replace(fixed(turned), findings=(recalibration("biased", "ada", saves=0.3),))
+    assert "Recalibrating" not in advice(also)
+    worse = error("reversed", "ada", saving=estimate(-0.1, 0.01))
+    assert (
+        "ask which class ada means by 1 (reversing its reports alone would cost 0.100 "
+        "more per case"
+    ) in advice(fixed(worse))
+    since = error("reversed", "ada", saving=estimate(-0.1, 0.01), since=7)
+    assert "leaving it out as it is would cost 0.100 more" in advice(fixed(since))
 
 
 def test_a_warning_that_saves_more_than_the_errors_comes_before_them():
@@ -536,13 +593,21 @@ def test_what_costs_more_is_not_advised():
         "Before anything else, have the feed of ada fixed (leaving it out as it is "
         "would cost 0.0500 more per case, in false alarms)."
     )
-    turned = error("reversed", "ada", saving=estimate(-0.05, 0.2))
-    assert fixed(turned).steps[0] == (
-        "Before anything else, ask which class ada means by 1."
-    )
     copy = error("copy", "ada", "bob", saving=estimate(-0.05, 0.01))
     assert fixed(copy).steps[0] == (
         "Before anything else, find out why ada and bob report the same."
+    )
+
+
+def test_what_may_cost_more_or_less_is_not_said_to_cost_more():
+    turned = error("reversed", "ada", saving=estimate(-0.05, 0.2))
+    assert fixed(turned).steps[0] == (
+        "Before anything else, take ada out of the pool or reverse its reports. To "
+        "take ada out right away, pass `--ignore ada`."
+    )
+    copy = error("copy", "ada", "bob", saving=estimate(-0.05, 0.2))
+    assert fixed(copy).steps[0] == (
+        "Before anything else, leave out ada or bob, which report the same."
     )
 
 

@@ -9,7 +9,6 @@ from truepool.audits.candidate import Candidate
 from truepool.audits.severity import (
     BROKEN,
     DOUBTS,
-    FEEDS,
     FIRST,
     NO_OUTCOME,
     severity,
@@ -63,11 +62,10 @@ def _finding(
     candidate: Candidate, grade: Severity, price: Estimate | None, p: float | None
 ) -> Finding:
     advice = candidate.advice
-    # A report that says nothing may be left out unless that surely costs more.
-    spared = candidate.code in (*FEEDS, "drifted", "uninformative")
-    if price is not None and (price.high if spared else price.value) < 0:
-        unsure = price.high >= 0 and candidate.indifferent
-        advice = unsure or candidate.backfires or advice
+    if price is not None and price.high < 0:
+        advice = candidate.backfires or advice
+    elif price is not None and price.value < 0:
+        advice = candidate.indifferent or advice
     return Finding(
         candidate.code,
         grade,

@@ -29,9 +29,10 @@ def _first_keys(plan: Recommendation) -> list[tuple[str, ...]]:
 def first_fixes(plan: Recommendation) -> list[Fix]:
     """Return what must be fixed before another pool is tried: the largest saving first.
 
-    Broken feeds come before all else, then the errors, and any warning whose fix saves
-    more than theirs. What a better pool fixes is left out, and so are agents that are
-    only miscalibrated where a better pool saves more.
+    These are the errors, and any warning whose fix saves more than theirs. Of equal
+    ones broken feeds come first, and the pool itself comes after them. What a better
+    pool fixes is left out, and so are agents that are only miscalibrated where a better
+    pool saves more.
     """
     urgent = _urgent_fixes(plan)
     later = later_fixes(plan)
@@ -53,26 +54,29 @@ def _urgent_fixes(plan: Recommendation) -> list[Fix]:
     sound = [fix for fix in errors if fix.code not in FIRST]
     most = max(map(sure_saving, sound), default=float("inf"))
     larger = [f for f in plan.fixes if f not in plan.errors and sure_saving(f) > most]
+    # What is fitted to reports that are wrong is fitted again once they are right.
+    feeds = len(sound) < len(errors)
     fixes = sorted(
-        [*errors, *larger], key=lambda f: (f.code not in FIRST, -sure_saving(f))
+        [*errors, *larger],
+        key=lambda f: (feeds and not f.who, -sure_saving(f), f.code not in FIRST),
     )
     # One thing to do about each agent: who is taken out needs no recalibration.
-    return [
-        fix
-        for place, fix in enumerate(fixes)
-        if not fix.who or fix.who[0] not in {f.who[0] for f in fixes[:place] if f.who}
-    ]
+    chosen: dict[str, Fix] = {}
+    for fix in sorted(fixes, key=lambda f: f.code not in FIRST):
+        if fix.who:
+            chosen.setdefault(fix.who[0], fix)
+    return [fix for fix in fixes if not fix.who or chosen[fix.who[0]] is fix]
 
 
 def removable(fixes: Sequence[Fix]) -> list[str]:
-    """Agents to take out until they are fixed: broken feeds, then who knows nothing.
+    """Agents to take out until they are fixed: who is broken, then who knows nothing.
 
-    Who would be missed is not among them, nor is who is reversed: its reports can be.
+    Who would be missed is not among them.
     """
     useless = [fix for fix in fixes if not _is_missed(fix)]
-    feeds = [fix for fix in useless if is_removable_feed(fix)]
+    broken = [f for f in useless if is_removable_feed(f) or f.code == "reversed"]
     unrelated = [fix for fix in useless if fix.code == "uninformative"]
-    return list(dict.fromkeys(fix.who[0] for fix in (*feeds, *unrelated)))
+    return list(dict.fromkeys(fix.who[0] for fix in (*broken, *unrelated)))
 
 
 def is_removable_feed(fix: Fix) -> bool:
@@ -87,10 +91,7 @@ def is_removable_feed(fix: Fix) -> bool:
 
 def _is_missed(fix: Fix) -> bool:
     """Whether the pool would cost more without the agent."""
-    saving = fix.saving
-    if saving is None:
-        return False
-    return saving.high < 0 or (fix.code == "reversed" and saving.value < 0)
+    return fix.saving is not None and fix.saving.high < 0
 
 
 def sure_saving(fix: Fix) -> float:

@@ -33,7 +33,7 @@ MINOR = 0.02
 what its fault costs the pool, even where its feed is broken."""
 
 FIRST = (*BROKEN, "drifted")
-"""Faults that are fixed before anything else, whatever that saves: what is fitted to
+"""Faults that are fixed before the pool itself, whatever that saves: what is fitted to
 reports that are wrong must be fitted again once they are right."""
 
 CALIBRATION = ("over-confident", "under-confident", "biased", "needs-recalibration")

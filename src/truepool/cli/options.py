@@ -701,10 +701,14 @@ def check_constant_costs(costs: "Costs", why: str) -> None:
 
 
 def note_faults(panel: "Panel", *, outcome: bool = True) -> None:
-    """Warn, as the audit does, of the wrong outcome or label, and of dead feeds."""
+    """Warn, as the audit does, of the wrong outcome or label, and of broken agents."""
     from truepool.audits.topics.feeds import dead_feeds
-    from truepool.audits.topics.reversal import doubt_labels, doubt_outcome
-    from truepool.core.formatting import join_names
+    from truepool.audits.topics.reversal import (
+        doubt_labels,
+        doubt_outcome,
+        reversed_agents,
+    )
+    from truepool.core.formatting import join_names, pluralize
     from truepool.data.tables.agent_columns import removal_options
 
     unrelated = doubt_outcome(panel) if outcome else None
@@ -713,6 +717,23 @@ def note_faults(panel: "Panel", *, outcome: bool = True) -> None:
     doubt = doubt_labels(panel)
     if doubt is not None:
         NOTES.append(f"warning: {doubt.sentence} {doubt.cure}")
+    turned = reversed_agents(panel) if doubt is None else []
+    if turned:
+        who = [one.agent for one in turned]
+        agents = [
+            f"{one.agent} (AUC {one.area:.2f} on {pluralize(one.cases, 'case')})"
+            for one in turned
+        ]
+        verb, its, it = "reports", "its feed", "it"
+        if len(who) > 1:
+            verb, its, it = "report", "their feeds", "them"
+        options = removal_options(who, panel.agents)
+        out = f", or leave {it} out ({options})" if options else ""
+        NOTES.append(
+            f"warning: {join_names(agents)} {verb} the opposite of what happens: the "
+            f"higher the report, the less likely the event. Have {its} fixed{out}; "
+            "truepool audit says what that costs or saves."
+        )
     feeds = dead_feeds(panel)
     if feeds:
         gone = [feed.agent for feed in feeds]

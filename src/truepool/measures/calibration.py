@@ -50,6 +50,7 @@ class Cox(NamedTuple):
     slope_error: float
     likelihood_ratio: float
     degrees_of_freedom: int
+    p_value: float
 
 
 def clipped_log_scale(values: FloatArray) -> FloatArray:
@@ -95,9 +96,10 @@ def cox(
     have a = 0 and b = 1, which the likelihood ratio tests. The standard error is
     robust to misspecification (a sandwich estimate). The slope is NaN where it is not
     identified: one report for all cases, or separated outcomes. Where cases have
-    weights or groups the test is Wald's, with the variance between the groups; error
-    and ratio are NaN with fewer than three groups, of which two coefficients are
-    fitted and none is left to vary.
+    weights or groups the test is Wald's, with the variance between the groups. Of G
+    groups, W is referred to :math:`W (G - 2) / (2 G) \sim F(2, G - 2)`, as Hotelling's
+    statistic is. Error and ratio are NaN with fewer than three groups, of which two
+    coefficients are fitted and none is left to vary.
 
     >>> p = np.repeat([0.1, 0.9], 50)
     >>> fit = cox(p, np.r_[np.arange(50) < 15, np.arange(50) < 35].astype(int))
@@ -124,7 +126,9 @@ def cox(
     if one_report or np.linalg.det(curve) < MIN_PRECISION * max(
         curve[1, 1], MIN_PRECISION
     ):
-        return Cox(intercept, np.nan, np.nan, ratio, 1 if one_report else 2)
+        free_ones = 1 if one_report else 2
+        p_value = _p_value(ratio, free_ones)
+        return Cox(intercept, np.nan, np.nan, ratio, free_ones, p_value)
     chance = _chances(found, z[:, None])[:, 0]
     design = np.stack([z, np.ones_like(z)])
     inverse = np.linalg.inv(curve)
@@ -138,14 +142,26 @@ def cox(
             scores = np.stack([np.bincount(unit, row) for row in scores])
             if scores.shape[1] < 3:
                 intercept -= slope * centre
-                return Cox(intercept, slope, np.nan, np.nan, 2)
+                return Cox(intercept, slope, np.nan, np.nan, 2, np.nan)
         between = scores @ scores.T
     spread = inverse @ between @ inverse
     if not plain:
         gap = found - start
         ratio = float(gap @ newton_step(spread, gap))
     error = float(np.sqrt(max(spread[0, 0], 0.0)))
-    return Cox(intercept - slope * centre, slope, error, ratio, 2)
+    p_value = _p_value(ratio, 2, None if groups is None else scores.shape[1])
+    return Cox(intercept - slope * centre, slope, error, ratio, 2, p_value)
+
+
+def _p_value(ratio: float, free: int, groups: int | None = None) -> float:
+    """P-value of a likelihood ratio, or of Wald's statistic of so many groups."""
+    from scipy.special import chdtrc, fdtrc
+
+    statistic = max(ratio, 0.0)
+    if groups is None:
+        return float(chdtrc(free, statistic))
+    rest = groups - free
+    return float(fdtrc(free, rest, statistic * rest / (free * groups)))
 
 
 def newton_step(curve: FloatArray, gradient: FloatArray) -> FloatArray:

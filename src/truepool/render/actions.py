@@ -56,8 +56,8 @@ COSTS_MORE = {
     "reversed": "ask which class {who} means by 1",
     "copy": "find out why {who} and {other} report the same",
 }
-"""What to do instead where that may cost more; of all other faults, `FIX_FEED`, where
-it would for sure: a report that says nothing may as well be left out."""
+"""What to do instead where that would cost more for sure; of all other faults,
+`FIX_FEED`."""
 FIX_FEED = "have the {feed} of {who} fixed"
 
 ONE = {"it": "it", "its": "its", "feed": "feed", "was": "was", "it_fails": "it fails"}
@@ -183,9 +183,7 @@ def _action(fix: Fix) -> str:
     if fix.code not in ACTIONS:
         return _escape(f"look into {join_names(fix.who) or 'the pool'} (`{fix.code}`)")
     action = FEED if is_removable_feed(fix) else ACTIONS[fix.code]
-    if fix.saving is not None and (
-        fix.saving.high < 0 or (fix.saving.value < 0 and fix.code in COSTS_MORE)
-    ):
+    if fix.saving is not None and fix.saving.high < 0:
         action = COSTS_MORE.get(fix.code, FIX_FEED)
     when = f"case {(fix.since or 0) + 1:,}" + (f" ({fix.date})" if fix.date else "")
     other = _escape(fix.who[1]) if len(fix.who) > 1 else ""
@@ -208,5 +206,8 @@ def _saved(fix: Fix, currency: str, measured: str) -> str:
         return f" (saves {money(saving.value, currency)} per case{measured})"
     if saving is not None and _costs_more(fix):
         more = money(-saving.value, currency)
-        return f" (leaving it out as it is would cost {more} more per case{measured})"
+        what = "leaving it out as it is"
+        if fix.code == "reversed" and fix.since is None:
+            what = "reversing its reports alone"
+        return f" ({what} would cost {more} more per case{measured})"
     return ""

@@ -1,5 +1,7 @@
 """The advice of an audit: what to fix first, which pool to use, what that saves."""
 
+from collections.abc import Set as AbstractSet
+
 from truepool.audits.priorities import (
     first_fixes,
     is_cured,
@@ -93,8 +95,13 @@ def _first(audit: Audit) -> str:
 
 def _why_first(audit: Audit) -> str:
     """Say why a feed is fixed first where recalibration would save more."""
-    feeds = [fix for fix in first_fixes(audit.recommendation) if fix.code in FIRST]
-    other = _best_recalibration(audit)
+    first = first_fixes(audit.recommendation)
+    feeds = [fix for fix in first if fix.code in FIRST]
+    # To recalibrate who is reversed is to reverse it.
+    other = _best_recalibration(
+        audit,
+        {f.who[0] for f in first if f.who and f.code in (*CALIBRATION, "reversed")},
+    )
     if not feeds or other is None or other.cost is None:
         return ""
     if other.cost.value <= max(map(sure_saving, feeds)):
@@ -110,14 +117,15 @@ def _why_first(audit: Audit) -> str:
     )
 
 
-def _best_recalibration(audit: Audit) -> Finding | None:
-    """Return the finding whose recalibration saves most, where that is sure."""
+def _best_recalibration(audit: Audit, apart: AbstractSet[str]) -> Finding | None:
+    """Return the finding whose recalibration surely saves most, but of these agents."""
     savings = [
         (finding.cost.value, finding)
         for finding in audit.findings
         if finding.code in (*CALIBRATION, *POOL_FAULTS)
         and finding.cost is not None
         and finding.cost.low > 0
+        and apart.isdisjoint(finding.who)
     ]
     return max(savings, key=lambda pair: pair[0])[1] if savings else None
 
@@ -136,9 +144,10 @@ def _later(audit: Audit) -> str:
 def _pool(audit: Audit) -> str:
     plan = audit.recommendation
     if plan.pool is None or plan.cost is None or plan.cost_in_use is None:
+        why = dict(audit.withheld).get("comparison", "")
         return (
             "Collect more cases with a known outcome: there are too few to compare "
-            "pools."
+            f"pools{f' ({why})' if why else ''}."
         )
     if plan.saving is None:
         return f"{_keep(audit, plan.cost)}{_constant(audit)}{_auto(audit)}"

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from truepool.audits.priorities import first_fixes
+from truepool.audits.priorities import first_fixes, later_fixes
 from truepool.audits.severity import CALIBRATION, DOUBTS
-from truepool.audits.values import SEVERITIES, Audit, Recommendation
+from truepool.audits.values import SEVERITIES, Audit, Fix, Recommendation
 from truepool.comparison import Row
 from truepool.core.formatting import in_unit, join_names, money, percent, pluralize
 from truepool.render.actions import FAULTS
@@ -14,6 +14,10 @@ from truepool.render.labels import class_names
 
 FIXED = "savings per case if fixed"
 """What the cost of a finding is called; below 0, fixing it alone is no cure."""
+
+MOST_NAMES = 3
+"""Agents that the verdict names; of more, how many others there are."""
+LOCAL = "fixed or left out where {fail}"
 
 SINCE = "savings per case if left out since then"
 LEFT_OUT = {
@@ -171,33 +175,39 @@ def _where(audit: Audit) -> str:
 
 def _until(plan: Recommendation) -> str:
     """Name the agents whose faults are the reason, where agents alone are."""
-    agents = _agents(plan)
-    if not agents:
+    broken = _agents(plan)
+    if not broken:
         return "as it is"
-    fixes = first_fixes(plan)
-    if all(fix.code in CALIBRATION for fix in fixes):
-        return f"until {_subject(agents)} recalibrated"
-    # Leaving one of these out would cost more.
-    kept = {f.who[0] for f in fixes if f.saving is not None and f.saving.high < 0}
-    local = {f.who[0] for f in fixes if f.code == "fails-in-segment"} - kept
-    rest = [name for name in agents if name not in kept | local]
-    fail = "it fails" if len(local) == 1 else "they fail"
-    parts = (
-        ([name for name in agents if name in kept], "fixed"),
-        (rest, "fixed or left out"),
-        ([name for name in agents if name in local], f"fixed or left out where {fail}"),
-    )
-    pairs = {f.who[0]: " or ".join(f.who) for f in fixes if f.code == "copy"}
-    subjects = [
-        (_subject([pairs.get(name, name) for name in who]), cure)
-        for who, cure in parts
-        if who
-    ]
-    return f"until {' and '.join(f'{who} {cure}' for who, cure in subjects)}"
+    named: dict[str, list[str]] = {}
+    for fix in broken[:MOST_NAMES]:
+        pair = " or ".join(fix.who) if fix.code == "copy" else fix.who[0]
+        named.setdefault(_cure(plan, fix), []).append(pair)
+    parts = [_subject(who, cure) for cure, who in named.items()]
+    rest = [_cure(plan, fix) for fix in broken[MOST_NAMES:]]
+    if rest:
+        others = pluralize(len(rest), "other agent")
+        cure, who = list(named.items())[-1]
+        if set(rest) == {cure}:
+            parts[-1] = _subject([*who, others], cure)
+        else:
+            parts.append(f"{others} {'is' if len(rest) == 1 else 'are'} fixed")
+    return f"until {' and '.join(parts)}"
 
 
-def _subject(agents: Sequence[str]) -> str:
-    return f"{join_names(agents)} {'is' if len(agents) == 1 else 'are'}"
+def _cure(plan: Recommendation, fix: Fix) -> str:
+    """Say what is done about an agent: "fixed" where leaving it out costs more."""
+    first = first_fixes(plan)
+    if fix not in first or all(other.code in CALIBRATION for other in first):
+        return "recalibrated"
+    if fix.saving is not None and fix.saving.high < 0:
+        return "fixed"
+    return LOCAL if fix.code == "fails-in-segment" else "fixed or left out"
+
+
+def _subject(agents: Sequence[str], cure: str) -> str:
+    one = len(agents) == 1
+    where = cure.format(fail="it fails" if one else "they fail")
+    return f"{join_names(agents)} {'is' if one else 'are'} {where}"
 
 
 def _apart(audit: Audit) -> str:
@@ -210,12 +220,15 @@ def _apart(audit: Audit) -> str:
     return ""
 
 
-def _agents(plan: Recommendation) -> list[str]:
-    """Return the agents to fix first; none where something else is at fault too."""
-    fixes = [fix for fix in first_fixes(plan) if fix.severity == "error"]
-    if not all(fix.who for fix in fixes):
+def _agents(plan: Recommendation) -> list[Fix]:
+    """Return one error of each broken agent, those to fix first before the others.
+
+    None where something else is to be fixed first too.
+    """
+    first = [fix for fix in first_fixes(plan) if fix.severity == "error"]
+    if not first or not all(fix.who for fix in first):
         return []
-    return list(dict.fromkeys(fix.who[0] for fix in fixes))
+    return [*first, *(f for f in later_fixes(plan) if f.severity == "error")]
 
 
 def _capital(text: str) -> str:

@@ -6,6 +6,7 @@ from faults import COSTS, copied, sound
 from numpy.testing import assert_allclose
 
 from truepool.audits import audit
+from truepool.audits.evidence import Evidence
 from truepool.audits.topics import copies
 from truepool.comparison import Estimate
 from truepool.data.panel import Panel
@@ -96,3 +97,20 @@ def test_the_interval_of_the_correlation_is_fishers():
 def test_opposite_reports_correlate_at_minus_one():
     evidence = SimpleNamespace(shortage=None, level=0.95)
     assert copies._interval(evidence, -1.0, 100) == Estimate(-1.0, -1.0, -1.0)
+
+
+@pytest.mark.parametrize(
+    ("price", "says", "not_said"),
+    [
+        (Estimate(-0.01, -0.03, 0.01), "is not clear from these cases", "Do not just"),
+        (Estimate(-0.02, -0.03, -0.01), "Do not just leave", "is not clear"),
+        (Estimate(0.02, 0.01, 0.03), "Leave", "is not clear"),
+    ],
+)
+def test_leaving_a_copy_out_costs_more_only_where_the_interval_says_so(
+    price, says, not_said, monkeypatch
+):
+    monkeypatch.setattr(Evidence, "saving_without", lambda *_: price)
+    (found,) = findings_of(copied(0))
+    assert says in found.advice
+    assert not_said not in found.advice

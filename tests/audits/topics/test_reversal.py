@@ -3,16 +3,19 @@ import pytest
 from faults import COSTS, flipped, sound, timed
 from numpy.testing import assert_allclose
 from panels import random_panel
+from scipy.special import expit, ndtri
 
 from truepool.audits import audit
 from truepool.audits.evidence import Evidence
 from truepool.audits.severity import NO_OUTCOME
+from truepool.audits.topics import reversal
 from truepool.audits.topics.reversal import (
     REVERSED,
     best_constant,
     check,
     doubt_labels,
     doubt_outcome,
+    reversed_agents,
 )
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -24,6 +27,7 @@ from truepool.render.advice import steps
 from truepool.render.html.audit import sections
 from truepool.render.tables.evidence import grids
 from truepool.render.verdict import rates, sentence
+from truepool.stress.label_flip import LabelFlip
 from truepool.stress.sleeper import Sleeper
 
 QUICK = {"costs": COSTS, "resamples": 50}
@@ -46,6 +50,66 @@ def test_it_explains_the_miscalibration_of_the_same_agent():
     others = [f for f in findings if f.who == ("agent1",) and f.code != "reversed"]
     assert others
     assert {f.severity for f in others} == {"note"}
+
+
+def rare_panel(seed, area, cases=3000, share=0.02, agents=5):
+    """Agents of one AUC (normal scores), correlated by 0.3, and rare events."""
+    rng = np.random.default_rng([seed, cases])
+    outcomes = (np.arange(cases) < round(share * cases)).astype(int)
+    apart = np.sqrt(2) * ndtri(area) * (outcomes[:, None] - 0.5)
+    shared, own = rng.normal(size=(cases, 1)), rng.normal(size=(cases, agents))
+    return Panel(expit(apart + np.sqrt(0.3) * shared + np.sqrt(0.7) * own), outcomes)
+
+
+def opposed(panel, agent="agent2"):
+    return [
+        (one.agent, one.cases) for one in reversed_agents(LabelFlip()(panel, agent))
+    ]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_commands_find_one_reversed_agent_where_events_are_rare(seed):
+    assert opposed(rare_panel(seed, 0.75)) == [("agent2", 3000)]
+
+
+def test_commands_blame_hardly_any_sound_or_uninformative_agent():
+    """Each agent is tested at 0.01 / 5, on one side: at most 0.5 % of the panels."""
+    for area in (0.5, 0.55, 0.7):
+        for cases, share in ((200, 0.3), (500, 0.02), (3000, 0.02)):
+            found = [
+                bool(reversed_agents(rare_panel(seed, area, cases, share)))
+                for seed in range(100)
+            ]
+            assert sum(found) <= 3  # P(Binomial(100, 0.005) > 3) = 0.0002
+
+
+def test_commands_judge_nobody_by_few_cases_few_groups_or_reports_now_and_then():
+    panel = rare_panel(0, 0.95, cases=60, share=0.5)
+    assert opposed(panel) == [("agent2", 60)]
+    reports = panel.reports.copy()
+    reports[15:45, 2] = np.nan
+    few = Panel(reports, panel.outcomes)
+    assert opposed(few) == [("agent2", 30)]
+    reports[15, 2], reports[:2, 2] = 0.9, np.nan
+    assert opposed(Panel(reports, panel.outcomes)) == []  # 29 cases
+    groups = Panel(panel.reports, panel.outcomes, groups=np.arange(60) % 4)
+    assert opposed(groups) == []
+    values = LabelFlip()(panel, "agent2").reports
+    sparse = SparseReports.from_dense(values)
+    assert reversed_agents(Panel(sparse, panel.outcomes)) == []
+
+
+def test_of_many_cases_some_are_looked_at(monkeypatch):
+    monkeypatch.setattr(reversal, "MOST_CASES", 500)
+    assert opposed(rare_panel(0, 0.9, share=0.2)) == [("agent2", 500)]
+
+
+def test_commands_and_audit_judge_an_agent_by_the_same_area():
+    panel = flipped()
+    (found,) = reversed_agents(panel)
+    (finding,) = [f for f in audit(panel, **QUICK).findings if f.code == "reversed"]
+    assert (found.agent,) == finding.who
+    assert found.area == finding.number.value
 
 
 def test_noise_is_not_reversed():

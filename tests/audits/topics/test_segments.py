@@ -1,5 +1,8 @@
 """Groups of cases: the pool and the agents are judged within each; who fails where."""
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
 from faults import sound
@@ -580,3 +583,22 @@ def test_audit_and_comparison_state_the_same_share_of_positives():
         assert_allclose([one.share, rows[one.group].share], expected)
     texts = groups(found).to_markdown()
     assert percent(found.groups[0].share) in texts
+
+
+def test_the_script_behind_the_stated_rates_plants_what_it_says():
+    script = Path(__file__).parents[3] / "scripts" / "measure_segments.py"
+    spec = importlib.util.spec_from_file_location("measure_segments", script)
+    measure = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(measure)
+    rates = {"noise in one segment": [True, False], "noise elsewhere": [False, True]}
+    for fault, failing in rates.items():
+        found = []
+        for seed in range(6):
+            rng = np.random.default_rng(seed)
+            panel = measure.make_panel(rng, 4000, 0.09, 2, True, fault)
+            assert abs(panel.outcomes.mean() - 0.09) < 0.03
+            assert 0.04 < np.isnan(panel.reports).mean() < 0.06
+            found.append([(i, w.tolist()) for i, w in measure.find(panel, seed)])
+        assert found.count([(0, failing)]) >= 4  # of 95 and 100 %
+    sound = measure.make_panel(np.random.default_rng(0), 2000, 0.09, 5, True)
+    assert measure.find(sound, 0) == []

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
-from scipy.special import chdtrc
 
 from truepool.audits.candidate import Candidate
 from truepool.audits.cross_validation import recalibrate
@@ -161,7 +160,7 @@ def calibration(
         *errors,
         _interval(float(bias.mean()), z * float(error)),
         None if no_slope else _interval(fit.slope, z * fit.slope_error),
-        float(chdtrc(fit.degrees_of_freedom, max(fit.likelihood_ratio, 0.0))),
+        fit.p_value,
         reliability(p, y, level, w, questions=q),
         no_slope,
     )

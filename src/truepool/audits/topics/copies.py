@@ -49,6 +49,9 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             backfires="Use a pool whose weights account for the overlap (`convex`, "
             f"`stacked-lr`). Do not just leave {agent} out: on these cases that alone "
             "would cost more.",
+            indifferent="Use a pool whose weights account for the overlap (`convex`, "
+            f"`stacked-lr`), or leave {agent} or {model} out: whether the pool costs "
+            f"more or less without {agent} is not clear from these cases.",
             broken=_identical(panel.values[:, i], panel.values[:, j]),
         )
     yield from _few(evidence)

@@ -18,7 +18,7 @@ from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, case_mean, to_classes
 from truepool.data.panel import Panel
 from truepool.data.sparse import DENSE_CELLS
-from truepool.measures.groups import enough_cases
+from truepool.measures.groups import describe_shortage, enough_cases
 from truepool.measures.inference import holm, independent_units, paired_p_values
 from truepool.measures.inference.bootstrap import standard_errors
 from truepool.measures.losses import Loss
@@ -31,6 +31,8 @@ REVERSED = 0.45
 NEARLY_ALL = 0.8
 """Where at least this share of the agents that can be judged is reversed, as is the
 mean of all, the labels are in doubt."""
+MOST_CASES = 100_000
+"""Cases by which commands other than the audit judge whether agents are reversed."""
 CHANCE = 0.575
 """Where the AUC of the agents' mean is below this for sure, the outcome is in doubt."""
 
@@ -42,6 +44,15 @@ class LabelDoubt:
     sentence: str
     cure: str
     test: "_Test"
+
+
+@dataclass(frozen=True)
+class ReversedAgent:
+    """An agent that reports the opposite of what happens, by its AUC on its cases."""
+
+    agent: str
+    cases: int
+    area: float
 
 
 def check(evidence: Evidence) -> Iterator[Candidate]:
@@ -73,6 +84,32 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             least="error",
             figure="credit",
         )
+
+
+def reversed_agents(panel: Panel) -> list[ReversedAgent]:
+    """Agents that report the opposite of what happens, where the labels are right.
+
+    By the test of the audit, at its level for errors, divided by the number of agents;
+    of many cases, by some that are spread evenly. Nobody is judged by too few cases.
+    """
+    if panel.sparse is not None:  # thousands of agents who report now and then
+        return []
+    panel = panel.unsplit()
+    if len(panel) > MOST_CASES:
+        panel = panel.take(np.linspace(0, len(panel) - 1, MOST_CASES).astype(np.int64))
+    level = SURE / len(panel.agents)
+    return [
+        ReversedAgent(agent, len(test.outcomes), test.area)
+        for i, agent in enumerate(panel.agents)
+        if _is_wrong(test := _test_agent(panel, i), level)
+        and not _is_short(panel, test)
+    ]
+
+
+def _is_short(panel: Panel, test: "_Test") -> bool:
+    """Whether an agent reported on too few cases to be judged."""
+    groups = None if panel.groups is None else panel.groups[panel.order[test.places]]
+    return describe_shortage(test.outcomes, groups=groups) is not None
 
 
 def outcome_doubt(evidence: Evidence) -> str | None:
@@ -205,8 +242,8 @@ def _always(panel: Panel, reports: FloatArray) -> bool:
     return not dated or _turn(test.excess) is None
 
 
-def _is_wrong(test: "_Test") -> bool:
-    return test.p_value < SURE and test.area < REVERSED
+def _is_wrong(test: "_Test", level: float = SURE) -> bool:
+    return test.p_value < level and test.area < REVERSED
 
 
 def _testable(reports: FloatArray) -> FloatArray:
@@ -267,9 +304,13 @@ def _test(panel: Panel, values: FloatArray) -> _Test:
     return _Test(p, area, places, outcomes, excess)
 
 
+def _test_agent(panel: Panel, i: int) -> _Test:
+    return _test(panel, _testable(panel.values[:, i]))
+
+
 def _agent(evidence: Evidence, i: int) -> Candidate:
     panel = evidence.panel
-    agent, test = panel.agents[i], _test(panel, _testable(panel.values[:, i]))
+    agent, test = panel.agents[i], _test_agent(panel, i)
     candidate = Candidate(
         "reversed",
         (agent,),

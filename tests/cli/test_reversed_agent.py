@@ -1,0 +1,73 @@
+"""One agent that reports the opposite, on the command line."""
+
+import pandas as pd
+import pytest
+from faults import sound
+
+from truepool.stress.label_flip import LabelFlip
+
+WARNING = (
+    "warning: agent1 (AUC 0.{} on 1,500 cases) reports the opposite of what happens: the "
+    "higher the report, the less likely the event. Have its feed fixed, or leave it out "
+    "(--ignore agent1); truepool audit says what that costs or saves."
+)
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(panel, name):
+        table = pd.DataFrame(panel.reports, columns=panel.agents)
+        table.assign(y=panel.outcomes).to_csv(name, index=False)
+        table.head(20).to_csv("new.csv", index=False)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fit", "t.csv", "--pool", "vcg", "-o", "a.pool"),
+        ("compare", "t.csv", "--pool", "vcg"),
+        ("pool", "t.csv", "new.csv", "--pool", "vcg", "-o", "out.csv"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_who_reports_the_opposite_is_named_with_the_cases_and_the_cure(
+    words, write, truepool
+):
+    write(LabelFlip()(sound(cases=1500), "agent1"), "t.csv")
+    code, out, err = truepool(*words, "--outcome", "y")
+    said = " ".join((out + err).split())
+    before, _, after = WARNING.partition("{}")
+    assert code == 0
+    assert before in said
+    assert after in said
+    code, out, err = truepool(*words, "--outcome", "y", "--ignore", "agent1")
+    assert code == 0
+    assert "the opposite" not in out + err
+
+
+def test_sound_agents_and_wrong_labels_have_no_such_warning(write, truepool):
+    panel = sound(cases=1500)
+    write(panel, "t.csv")
+    fit = ("fit", "t.csv", "--pool", "vcg", "-o", "a.pool", "--outcome", "y")
+    _, out, err = truepool(*fit)
+    assert "the opposite" not in out + err
+    for agent in panel.agents:
+        panel = LabelFlip()(panel, agent)
+    write(panel, "t.csv")
+    _, out, err = truepool(*fit)
+    assert "wrong way round" in out + err
+    assert "the opposite" not in out + err
+
+
+def test_several_are_named_in_one_sentence(write, truepool):
+    panel = LabelFlip()(LabelFlip()(sound(cases=1500), "agent1"), "agent3")
+    write(panel, "t.csv")
+    fit = ("fit", "t.csv", "--pool", "vcg", "-o", "a.pool", "--outcome", "y")
+    _, out, err = truepool(*fit)
+    said = " ".join((out + err).split())
+    assert "on 1,500 cases) report the opposite of what happens" in said
+    assert "Have their feeds fixed, or leave them out (--ignore agent1 --ignore" in said
