@@ -59,7 +59,7 @@ def saved(path, agents=("ada", "bob", "cyd"), labels=("ok", "fraud")):
         ({"costs": {"matrix": {}}}, "a matrix is a list of rows"),
         ({"costs": {"matrix": [[0, 1], [1]]}}, "rows of different lengths"),
         ({"costs": {"matrix": [[0, 1, 1], [1, 0, 1], [1, 1, 0]]}}, "classes"),
-        ({"threshold": 2}, "the threshold must lie in [0, 1]"),
+        ({"threshold": 2}, "the threshold must lie in [0, 1]; got 2. Leave it out"),
         ({"threshold": True}, "the threshold must lie in [0, 1]"),
         ({"open_cases": 0}, "open_cases must be a whole number"),
         ({"learner": "gradeint"}, "did you mean 'gradient'"),

@@ -258,7 +258,10 @@ def _threshold(given: Any) -> float | None:
     number = isinstance(given, int | float) and not isinstance(given, bool)
     if number and 0 <= given <= 1:
         return float(given)
-    raise SettingError(f"the threshold must lie in [0, 1]; got {given!r:.60}")
+    raise SettingError(
+        f"the threshold must lie in [0, 1]; got {given!r:.60}. Leave it out to decide "
+        "by the costs."
+    )
 
 
 def _deadline(given: Any) -> float | None:
