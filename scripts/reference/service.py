@@ -151,7 +151,8 @@ def grpc() -> str:
             "# gRPC: services and messages",
             NOTE,
             "Methods of the service `truepool.v1.Coordinator`; [how to use it]"
-            "(../grpc.md). Errors have a [code](errors.md).",
+            "(../grpc.md). Errors have a [code](errors.md). A field without a comment "
+            "means what the field of that name means [over HTTP](http.md#objects).",
             "\n".join(lines),
             "## coordinator.proto",
             f"```proto\n{text.strip()}\n```",
