@@ -108,9 +108,9 @@ def _complete(
 ) -> tuple[FloatArray, IntArray, FloatArray | None]:
     """Add to each class without a case of large weight one that could be seen next."""
     heavy = large_weights(weights)
-    lacking = np.setdiff1d(outcomes, outcomes[heavy]) if heavy.any() else []
-    if weights is None or not len(lacking):
+    if weights is None or not heavy.any():
         return stakes, outcomes, weights
+    lacking = np.setdiff1d(outcomes, outcomes[heavy])
     usual = [np.sqrt(np.square(stakes[outcomes == k]).mean()) for k in lacking]
     large = np.sqrt(np.square(weights[heavy]).mean())
     return (
