@@ -126,10 +126,10 @@ def test_credit_and_weights_are_those_of_the_ledger(busy, view):
     assert evidence == busy.evidence("demo", 10_000)[0]
 
 
-def two_agents(local, cases, *, bob=None):
+def two_agents(local, cases, *, bob=None, first=0):
     """Ada knows the outcome well; bob reports on every other case. Yield the weights."""
-    rng = np.random.default_rng(0)
-    for i in range(cases):
+    rng = np.random.default_rng(first)
+    for i in range(first, first + cases):
         fraud = rng.random() < 0.3
         ada = float(np.clip(rng.normal(0.8 if fraud else 0.05, 0.02), 0.01, 0.99))
         rows = [(f"c{i}", "ada", ada)]
@@ -217,6 +217,83 @@ def test_what_is_significantly_cheaper_stands_under_the_headline(tmp_path):
     assert '<p class="verdict ">' in html
     assert '<span class="badge note">no alarms</span>' in index
     assert view.cheaper in index
+
+
+BAD_BOB = {"learner": "static", "settings": {"warmup": 0}}
+"""Weights stay equal, also that of an agent who reports the opposite."""
+
+
+def test_after_a_promotion_the_page_is_about_the_promoted_rule(tmp_path):
+    """Costs and calibration are those of its own decisions and its shadow decisions."""
+    with Local(tmp_path / "l.db", TWO | BAD_BOB) as local:
+        for _ in two_agents(local, 10, bob=lambda ada: 1 - ada):
+            pass
+        rule = {"learner": "hedge", "settings": {"rate": 2.0}}
+        local.change("demo", "challenge", {"name": "shadow", "rule": rule})
+        for _ in two_agents(local, 200, bob=lambda ada: 1 - ada, first=10):
+            pass
+        before = Dashboard(local.coordinator).pool(ANYONE, "demo")
+        local.change("demo", "promote", {"name": "shadow"})
+        view = Dashboard(local.coordinator).pool(ANYONE, "demo")
+        (evidence,) = local.evidence("demo", 10_000)
+        decided = local.history("demo", 10_000).cases[10:]
+        for _ in two_agents(local, 5, bob=lambda ada: 1 - ada, first=210):
+            pass
+        later = Dashboard(local.coordinator).pool(ANYONE, "demo")
+        now = local.describe("demo")["weights"]
+    assert "the best agent (ada)" in before.cheaper
+    assert before.promotion == ""
+    assert evidence["cases"] == view.rule_settled == view.comparison[0].cases == 200
+    assert view.comparison[0].cost.value == pytest.approx(evidence["cost"]["shadow"])
+    assert evidence["cost"]["shadow"] < evidence["cost"]["first"]
+    assert view.cheaper == ""
+    pooled = [case.decision["pooled"]["shadow"][1] for case in decided]
+    mean = np.average(view.reliability.mean_report, weights=view.reliability.cases)
+    assert mean == pytest.approx(np.mean(pooled))
+    assert view.reliability.cases.sum() == 200
+    assert view.promotion == (
+        "shadow was promoted after the last decision. first made the last 210 "
+        "decisions. Costs and calibration are those of shadow, from the 200 settled cases "
+        "that it decided, or would have decided in shadow mode."
+    )
+    html = unescape(render.pool_page(view))
+    assert f"<p>{view.promotion}</p>" in html
+    assert "Appears after the second decision by shadow." in html
+    assert re.match(
+        r"shadow has decided every case since \S+\. Of the last 215 decisions, first "
+        r"made 210, shadow made 5\. .* from the 205 settled cases",
+        later.promotion,
+    )
+    for line in later.weights:
+        assert np.isnan(line.values[:210]).all()
+        assert line.values[-1] == pytest.approx(now[line.name], abs=0.05)
+    assert "Weight of each agent in decisions by shadow" in render.pool_page(later)
+
+
+def test_a_promoted_rule_that_ran_on_few_cases_has_no_cost_yet(tmp_path):
+    with Local(tmp_path / "l.db", TWO | BAD_BOB) as local:
+        for _ in two_agents(local, 60):
+            pass
+        added = {"name": "new", "rule": {"learner": "hedge"}}
+        local.change("demo", "challenge", added)
+        local.change("demo", "promote", {"name": "new"})
+        none = Dashboard(local.coordinator).pool(ANYONE, "demo")
+        for _ in two_agents(local, 5, first=60):
+            pass
+        view = Dashboard(local.coordinator).pool(ANYONE, "demo")
+    assert none.promotion == (
+        "new was promoted after the last decision. first made the last 60 decisions."
+    )
+    assert view.comparison == ()
+    assert view.reliability is None
+    assert view.cautions == []
+    html = render.pool_page(view)
+    for what in ("Costs are compared", "It is shown"):
+        assert (
+            f"{what} once 30 cases are settled that new decided, or would have decided "
+            "in shadow mode; so far 5."
+        ) in html
+    assert {agent.name for agent in view.agents if agent.cost} == {"ada", "bob"}
 
 
 def test_what_is_not_significantly_cheaper_is_not_said_to_be(view):

@@ -1,15 +1,17 @@
 """What a dashboard shows of a pool: numbers, and sentences about them."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Any
 
 from truepool.audits.reliability import too_many_outside
 from truepool.audits.values import Reliability
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray
-from truepool.core.formatting import number, percent
+from truepool.core.formatting import number, percent, pluralize
 from truepool.render import costs as cost_words
 from truepool.render.html.chart import Line
 from truepool.render.numbers import format_estimate
@@ -106,6 +108,10 @@ class PoolView:
     recent: tuple[DecisionRow, ...]
     window: int
     window_settled: int
+    rule_settled: int
+    """Those that the rule in use decided, or would have decided in shadow mode."""
+    deciders: tuple[str, ...]
+    """The rule that made each decision."""
     times: tuple[float, ...]
     settled_times: tuple[float, ...]
     throughput: FloatArray
@@ -144,6 +150,35 @@ class PoolView:
             return "-"
         seconds = self.times[-1] - self.times[0]
         return number(MINUTE * (len(self.times) - 1) / seconds)
+
+    @property
+    def made(self) -> int:
+        """How many of the decisions the rule in use has made."""
+        return self.deciders.count(self.rule)
+
+    @property
+    def promotion(self) -> str:
+        """Since when the rule in use decides, if another one decided before."""
+        counts = Counter(self.deciders)
+        if set(counts) <= {self.rule}:
+            return ""
+        run = sum(1 for _ in takewhile(self.rule.__eq__, reversed(self.deciders)))
+        since = f"{self.rule} was promoted after the last decision."
+        if run:
+            at = moment(self.times[-run], self.now)
+            since = f"{self.rule} has decided every case since {at}."
+        by = f"{self.deciders[0]} made {self.last_decisions}"
+        if len(counts) > 1:
+            made = (f"{name} made {count:,}" for name, count in counts.items())
+            by = f"Of {self.last_decisions}, {', '.join(made)}"
+        sentence = f"{since} {by}."
+        if not self.rule_settled:
+            return sentence
+        return (
+            f"{sentence} Costs and calibration are those of {self.rule}, from the "
+            f"{pluralize(self.rule_settled, 'settled case')} that it decided, or would "
+            "have decided in shadow mode."
+        )
 
     @property
     def severity(self) -> str:
