@@ -3,6 +3,7 @@
 import base64
 import re
 import shlex
+from dataclasses import replace
 from html import unescape
 
 import numpy as np
@@ -78,10 +79,51 @@ def test_a_drift_and_a_dead_feed_raise_alarms(view):
     assert states["bob"] == "changed"
     assert {states[name] for name in ("ada", "dan", "eve")} == {"reporting"}
     assert view.severity == "error"
-    assert view.headline == "Check the feed of cyd (stopped)."
+    assert view.headline == "Check the feed of cyd (stopped). Alarms also on bob."
     stopped = next(a for a in view.alarms if a.kind == "stopped")
     assert stopped.sentence == "cyd has stopped reporting."
     assert view.times[DEAD - 1] <= stopped.since <= stopped.at
+
+
+@pytest.mark.parametrize(
+    ("watched", "said"),
+    [
+        (None, "No feed is watched: alarms need two labels and at least two agents."),
+        (0, "No alarms on feeds in {}; drift is watched from case 201 on."),
+        (201, "No alarms on feeds in {}, nor on drift in the last 201."),
+        (10_000, "No alarms on feeds or drift in {}."),
+    ],
+)
+def test_the_headline_says_where_drift_was_watched(view, watched, said):
+    fine = tuple(replace(a, severity="ok") for a in view.agents)
+    calm = replace(view, agents=fine, alarms=(), drift_watched=watched)
+    assert calm.headline == said.format(calm.last_decisions)
+    html = render.pool_page(calm)
+    part = watched is not None and watched < view.window
+    assert ("Drift is watched from case 201 on: the 200 cases before" in html) == part
+    assert view.drift_watched == view.window - 200
+
+
+def test_the_headline_names_every_agent_with_an_alarm(view):
+    fine = tuple(replace(a, severity="ok") for a in view.agents)
+    (alarm,) = [a for a in view.alarms if a.kind == "stopped"]
+    names = ("ada", "pool", "bob", "outcomes", "dan")
+    alarms = tuple(replace(alarm, who=name) for name in names)
+    assert replace(view, agents=fine, alarms=alarms).headline == (
+        "ada has stopped reporting. Alarms also on the pool, bob, the outcomes and 1 more."
+    )
+
+
+def test_a_pool_with_three_labels_is_not_said_to_be_free_of_alarms(tmp_path):
+    pool = {"name": "demo", "agents": ["ada", "bob"], "labels": ["a", "b", "c"]}
+    with Local(tmp_path / "l.db", pool) as local:
+        rows = [("c", agent, [0.2, 0.3, 0.5]) for agent in pool["agents"]]
+        local.report("demo", rows)
+        local.decide("demo", "c", None)
+        local.settle("demo", [("c", "b")])
+        view = Dashboard(local.coordinator).pool(ANYONE, "demo")
+    assert view.headline.startswith("No feed is watched: ")
+    assert "No alarms" not in render.pool_page(view)
 
 
 def test_costs_are_those_of_the_decisions(busy, view):
@@ -204,7 +246,9 @@ def test_what_is_significantly_cheaper_stands_under_the_headline(tmp_path):
         view = Dashboard(local.coordinator).pool(ANYONE, "demo")
         client = TestClient(app(local.coordinator, local=True), "http://localhost:8765")
         index = unescape(client.get("/").text)
-    assert view.headline == "No alarms on feeds or drift in the last 200 decisions."
+    assert view.headline == (
+        "No alarms on feeds in the last 200 decisions; drift is watched from case 201 on."
+    )
     assert re.fullmatch(
         r"Significantly cheaper per case than the rule in use: the best agent \(ada\) by "
         r"\S+ \[.+?\], the challenger shadow by \S+ \[.+?\] \(95 % interval, EUR\)\.",

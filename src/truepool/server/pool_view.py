@@ -88,6 +88,7 @@ def make_view(
         throughput=_throughput(decided),
         agents=tuple(_agents(described, history, decided, noticed, yardsticks, saved)),
         all_agents=len(history.agents),
+        drift_watched=watch.drift_watched,
         alarms=tuple(_alarm(one) for one in reversed(noticed)),
         weights=_lines(history.agents, weights, order),
         credit=_lines(history.agents, credit, order),

@@ -8,6 +8,7 @@ import numpy as np
 from markupsafe import Markup
 
 from truepool.core.formatting import number, percent, pluralize, signed
+from truepool.online.alarms.monitor import WARM_UP
 from truepool.render.html.chart import (
     COLOURS,
     Line,
@@ -15,7 +16,13 @@ from truepool.render.html.chart import (
     line_chart,
     reliability_chart,
 )
-from truepool.render.html.dashboard_values import AlarmRow, PoolView, ago, moment
+from truepool.render.html.dashboard_values import (
+    UNWATCHED,
+    AlarmRow,
+    PoolView,
+    ago,
+    moment,
+)
 from truepool.render.html.layout import Section
 from truepool.render.numbers import format_estimate, format_interval
 from truepool.render.tables.grid import Grid
@@ -75,6 +82,13 @@ def _alarms(view: PoolView) -> Section:
     intro = f"{count} in {view.last_decisions}."
     if len(view.alarms) > len(rows):
         intro += f" The last {len(rows)} are shown."
+    if view.drift_watched is None:
+        intro = f"No feed is watched: {UNWATCHED}"
+    elif view.drift_watched < view.window:
+        intro += (
+            f" Drift is watched from case {WARM_UP + 1} on: the {WARM_UP} cases before "
+            "show what is usual for each agent."
+        )
     if not view.window:
         intro = "Nothing was decided yet."
     return _section("alarms", "Alarms: drift and dead feeds", intro, alarms=rows)
