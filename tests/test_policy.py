@@ -120,7 +120,7 @@ POLICY = {
         "MOST_ROWS": 1_000_000,
     },
     "data.tables.times": {"EXAMPLES": 50, "LEAST_NUMBER": 1_000},
-    "data.tables.units": {"EDGE": 1e-06, "LIKELIER": 3.0, "SCORES": 5},
+    "data.tables.units": {"EDGE": 1e-06, "ENOUGH": 20, "LIKELIER": 3.0, "SCORES": 5},
     "data.weights": {"ROUNDING_ERROR": 1e-12, "SUM_TOLERANCE": 1e-09},
     "datasets.download": {"ROOM": 1_048_576, "TIMEOUT": 30.0},
     "datasets.files": {"CHUNK_SIZE": 1_048_576},

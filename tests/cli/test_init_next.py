@@ -186,6 +186,22 @@ def test_scores_lead_to_a_jury_and_never_to_percentages(follow, top, scale):
     assert [judge["name"] for judge in shown["judges"]] == [*P]
 
 
+@pytest.mark.parametrize("sign", ["", "%"])
+def test_the_agent_in_percent_of_a_long_table_is_found(follow, sign):
+    table = long(LABEL)
+    first = table.forecaster.iloc[0]
+    own = table.forecaster == first
+    percent = (100 * table.forecast).round(2).astype(str) + sign
+    table["forecast"] = table.forecast.astype(str).where(~own, percent)
+    out, shown, _ = follow(table)
+    if sign:
+        assert f"  percent: {first} (percent signs" in out
+    else:
+        assert f"are the reports of {first!r} percentages? They go up to" in out
+        assert out.endswith(f" --percent={first}\n")
+    assert shown["cases"] == T
+
+
 def test_a_long_table_of_scores_leads_to_a_jury(follow):
     table = long(LABEL, 10.0).rename(columns={"forecaster": "judge"})
     table["forecast"] = table["forecast"].clip(1, 10)
