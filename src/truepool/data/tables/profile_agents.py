@@ -78,6 +78,8 @@ def _is_chance(column: ColumnProfile) -> bool:
 def _ask_for_agents(look: Findings) -> None:
     """Ask which columns are agents where fewer than two look like probabilities."""
     large = {n: c for n, c in look.open.items() if c.lies_within(100.0) and not c.is_id}
+    fine = {name: column for name, column in large.items() if not column.is_score}
+    large = fine if len(fine) > 1 else large
     every = tuple((n, c.describe()) for n, c in (large or look.open).items())
     sentence = "which columns hold the reports of agents?"
     look.questions.append(Question("agents", sentence, every, likely=len(large) > 1))
@@ -224,8 +226,19 @@ def ask_for_percentages(look: Findings) -> None:
         return
     if look.classes or look.jury or "agents" not in look.options:
         return
-    large = {n: c.by_row for n, c in look.open.items() if c.lies_within(100.0)}
-    found = percent_columns(large, [column.by_row for column in look.reports])
+    reports = [column.by_row for column in look.reports]
+    numbers = {n: c for n, c in look.open.items() if c.lies_within(100.0)}
+    bands = {n: c.by_row for n, c in numbers.items() if c.is_score}
+    for name in percent_columns(bands, reports):
+        low, high = np.nanmin(bands[name]), np.nanmax(bands[name])
+        sentence = (
+            f"{name!r} holds only whole numbers from {low:g} to {high:g}, so it is not "
+            "taken for an agent in percent: leave it out, or does it divide the cases "
+            "into segments (--by)?"
+        )
+        look.offer("by", sentence, (name, numbers[name].describe()))
+    large = {n: c.by_row for n, c in numbers.items() if n not in bands}
+    found = percent_columns(large, reports)
     if found:
         percent = look.options.get("percent", [])
         question = percent_question(found, look.options["agents"], percent)
