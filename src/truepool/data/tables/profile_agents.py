@@ -226,10 +226,10 @@ def ask_for_percentages(look: Findings) -> None:
         return
     if look.classes or look.jury or "agents" not in look.options:
         return
-    reports = [column.by_row for column in look.reports]
+    others = [column.by_row for column in look.reports]
     numbers = {n: c for n, c in look.open.items() if c.lies_within(100.0)}
     bands = {n: c.by_row for n, c in numbers.items() if c.is_score}
-    for name in percent_columns(bands, reports):
+    for name in percent_columns(bands, others):
         low, high = np.nanmin(bands[name]), np.nanmax(bands[name])
         sentence = (
             f"{name!r} holds only whole numbers from {low:g} to {high:g}, so it is not "
@@ -238,7 +238,7 @@ def ask_for_percentages(look: Findings) -> None:
         )
         look.offer("by", sentence, (name, numbers[name].describe()))
     large = {n: c.by_row for n, c in numbers.items() if n not in bands}
-    found = percent_columns(large, reports)
+    found = percent_columns(large, others)
     if found:
         percent = look.options.get("percent", [])
         question = percent_question(found, look.options["agents"], percent)
