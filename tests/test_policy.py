@@ -91,7 +91,10 @@ POLICY = {
         "NEARLY_UNIQUE": 0.99,
     },
     "data.tables.batch_writer": {"ROW_GROUP": 262_144},
-    "data.tables.batches": {"BATCH_SIZE": 20_000, "LONG_BLOCKS": 16},
+    "data.tables.batches": {
+        "BATCH_SIZE": 20_000,
+        "LONG_BLOCKS": 16,
+    },
     "data.tables.checkpoint": {"PERIOD": 1.0},
     "data.tables.dataset": {"BATCH_NUMBERS": 1_048_576, "BUFFER": 1_048_576},
     "data.tables.doubtful_columns": {
@@ -119,8 +122,9 @@ POLICY = {
         "BLOCK_ROWS": 5_000,
         "MOST_ROWS": 1_000_000,
     },
+    "data.tables.json_lines": {"FIRST_LINES": 1_000},
     "data.tables.times": {"EXAMPLES": 50, "LEAST_NUMBER": 1_000},
-    "data.tables.units": {"EDGE": 1e-06, "LIKELIER": 3.0, "SCORES": 5},
+    "data.tables.units": {"EDGE": 1e-06, "ENOUGH": 20, "LIKELIER": 3.0, "SCORES": 5},
     "data.weights": {"ROUNDING_ERROR": 1e-12, "SUM_TOLERANCE": 1e-09},
     "datasets.download": {"ROOM": 1_048_576, "TIMEOUT": 30.0},
     "datasets.files": {"CHUNK_SIZE": 1_048_576},

@@ -156,3 +156,10 @@ def test_what_is_no_earlier_audit_is_refused(truepool, tmp_path, text):
     assert (status, out) == (2, "")
     assert "--json=FILE" in error
     assert "Expecting" not in error
+
+
+def test_a_saved_pool_cannot_be_audited(truepool):
+    code, _, err = truepool("audit", "--pool", "f.pool")
+    assert code == 2
+    assert "got the saved pool 'f.pool', which has learned from all of them" in err
+    assert "known:" not in err

@@ -186,6 +186,40 @@ def test_scores_lead_to_a_jury_and_never_to_percentages(follow, top, scale):
     assert [judge["name"] for judge in shown["judges"]] == [*P]
 
 
+def test_a_band_of_small_whole_numbers_is_no_agent_in_percent(follow):
+    mean = np.mean([*P.values()], axis=0)
+    band = 1 + np.digitize(mean, np.quantile(mean, [0.2, 0.4, 0.6, 0.8]))
+    vendor = (100 * P["Alpha"] + RNG.normal(0, 1, T)).clip(1.5, 99).round(2)
+    out, shown, _ = follow(P | {"band": band, "vendor": vendor, "y": LABEL})
+    assert "is 'vendor' an agent in percent?" in out
+    assert (
+        "Optional: 'band' holds only whole numbers from 1 to 5, so it is not taken for "
+        "an agent in percent: leave it out, or does it divide the cases into segments "
+        "(--by)? 'band'.\n"
+    ) in out
+    assert len(shown["agents"]) == 3
+    percent = {name: (100 * p).round(2) for name, p in P.items()}
+    out, shown, _ = follow(percent | {"band": band, "y": LABEL})
+    assert "band" not in re.findall("--agents (.*)", out)[-1]
+    assert len(shown["agents"]) == 3
+
+
+@pytest.mark.parametrize("sign", ["", "%"])
+def test_the_agent_in_percent_of_a_long_table_is_found(follow, sign):
+    table = long(LABEL)
+    first = table.forecaster.iloc[0]
+    own = table.forecaster == first
+    percent = (100 * table.forecast).round(2).astype(str) + sign
+    table["forecast"] = table.forecast.astype(str).where(~own, percent)
+    out, shown, _ = follow(table)
+    if sign:
+        assert f"  percent: {first} (percent signs" in out
+    else:
+        assert f"are the reports of {first!r} percentages? They go up to" in out
+        assert out.endswith(f" --percent={first}\n")
+    assert shown["cases"] == T
+
+
 def test_a_long_table_of_scores_leads_to_a_jury(follow):
     table = long(LABEL, 10.0).rename(columns={"forecaster": "judge"})
     table["forecast"] = table["forecast"].clip(1, 10)

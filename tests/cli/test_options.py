@@ -224,3 +224,18 @@ def test_a_pipe_is_as_wide_as_it_is_told(truepool, monkeypatch):
     assert "COLUMNS=" in truepool("replay", "--all")[1]
     monkeypatch.setenv("COLUMNS", "many")
     assert "COLUMNS=" not in truepool("replay", "--all")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--threshold", "0,5"], "--threshold must be a number with a decimal point"),
+        (["--threshold=12%"], "no sign after it, such as 0.5; got '12%'; see truepool"),
+        (["--seed", "1,5"], "--seed must be a whole number, such as 5; got '1,5'; see"),
+    ],
+)
+def test_an_option_that_is_no_number_is_refused_in_our_words(truepool, words, sentence):
+    code, _, err = truepool("audit", *words)
+    assert code == 2
+    assert sentence in err
+    assert "parse" not in err

@@ -487,6 +487,49 @@ def test_a_long_table_on_standard_input_is_refused_as_such(folder, truepool, std
     assert truepool("score", "l.pool", "-")[0] == 0
 
 
+def test_json_lines_are_long_or_wide_by_their_keys(folder, truepool, stdin):
+    train = pd.read_csv("train.csv").rename_axis("case").reset_index()
+    long = train.melt(["case", "label"], var_name="who", value_name="p")
+    long.to_csv("long.csv", index=False)
+    words = "--outcome label --positive fraud --long case who p -o l.pool".split()
+    assert truepool("fit", "long.csv", *words)[0] == 0
+    wide = pd.read_csv("new.csv").rename_axis("case").reset_index()
+    wide = wide[["case", *AGENTS]]
+    wide.to_json("wide.jsonl", orient="records", lines=True)
+    melted = wide.melt("case", var_name="who", value_name="p")
+    melted.to_json("new.jsonl", orient="records", lines=True)
+    tables = []
+    for name in ("wide.jsonl", "new.jsonl"):
+        assert truepool("score", "l.pool", name, "-o", "out.csv")[0] == 0
+        tables.append(pd.read_csv("out.csv").pooled)
+    assert tables[0].notna().any()
+    pd.testing.assert_series_equal(*tables)
+    stdin(Path("new.jsonl").read_bytes())
+    code, _, err = truepool("score", "l.pool", "-")
+    assert (code, err) == (
+        2,
+        "error: a long table is read whole, from a file; got standard input. Save it "
+        "first.\n",
+    )
+    other = melted.rename(columns={"who": "model"})
+    other.to_json("other.jsonl", orient="records", lines=True)
+    code, _, err = truepool("score", "l.pool", "other.jsonl")
+    assert code == 2
+    assert "JSON lines must have the keys case, who, p, as the table of the fit" in err
+    cure = "--long case model p".split()
+    assert truepool("score", "l.pool", "other.jsonl", *cure)[0] == 0
+
+
+@pytest.mark.parametrize("words", [[], ["--quiet"]])
+def test_that_no_case_has_a_report_is_never_silent(folder, truepool, words):
+    Path("none.jsonl").write_text('{"id": 1, "x": 0.2}\n{"id": 2, "x": 0.3}\n')
+    train = "train.csv --outcome label --positive fraud -o v.pool".split()
+    assert truepool("fit", *train)[0] == 0
+    code, _, err = truepool("score", "v.pool", "none.jsonl", "-o", "out.csv", *words)
+    assert code == 0
+    assert "warning: none of the 2 cases has a report of an agent of the pool" in err
+
+
 def test_no_column_of_another_role_is_suggested_for_a_missing_agent(folder, truepool):
     """Only a name that the table of the fit did not have can be the agent's."""
     names = ["score_a", "score_b", "score_c", "score_d"]

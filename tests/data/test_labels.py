@@ -267,3 +267,16 @@ def test_long_lists_of_labels_are_shortened():
     assert (
         format_choice("abcdefgh") == "one of 'a', 'b', 'c', 'd', 'e', 'f' and 2 others"
     )
+
+
+@pytest.mark.parametrize(
+    "word", ["pendiente", "Pendente", "en attente", "Offen", "ausstehend", "in attesa"]
+)
+def test_words_for_no_outcome_yet_are_known_in_other_languages(word):
+    with pytest.raises(OutcomeError, match=f"pass --missing '?{word}'?; else merge"):
+        encode_outcomes(["sí", "no", word], 2)
+
+
+def test_of_three_labels_one_may_be_said_to_mean_no_outcome():
+    with pytest.raises(OutcomeError, match="or pass --missing LABEL for a label that"):
+        encode_outcomes(["a", "b", "c"], 2)

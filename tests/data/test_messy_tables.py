@@ -742,3 +742,10 @@ def test_an_agent_of_a_long_table_is_ignored_by_its_name():
     assert named.agents == ("ada", "cy")
     with pytest.raises(SourceError, match="no agent or column 'bub' to ignore .did"):
         read_panel(table, long=long, ignore=["bub"])
+
+
+def test_names_of_months_in_another_language_are_refused_as_such():
+    days = ["01-ene-2025", "02-feb-2025", "03-mar-2025", "04-abr-2025", "05-jun-2025"]
+    table = pd.DataFrame({"a": 0.2, "b": 0.3, "day": days, "y": [0, 1, 0, 1, 0]})
+    with pytest.raises(PanelError, match="months must be English, and '01-ene-2025'"):
+        read_panel(table, time="day")

@@ -292,6 +292,27 @@ def test_percent_signs_of_a_long_table_belong_to_its_agents():
         read_panel(long_frame({**MIXED, "vendor_a": half}), long=LONG, percent="v*")
 
 
+@pytest.mark.parametrize("sparsely", [False, True])
+@pytest.mark.parametrize("percent", [True, "rf,vendor_*"])
+def test_fractions_of_one_agent_of_a_long_table_are_no_percentages(
+    monkeypatch, sparsely, percent
+):
+    if sparsely:
+        monkeypatch.setattr(sparse, "SPARSE_CELLS", 0)
+        monkeypatch.setattr(sparse, "SPARSE_FILL", 2.0)
+    with pytest.raises(ReportError, match="must report percentages; agent") as refusal:
+        read_panel(long_frame(), long=LONG, percent=percent)
+    assert cure(refusal) == "vendor_a,vendor_b"
+
+
+def test_one_small_percentage_of_a_rare_agent_of_a_long_table_is_no_fraction():
+    rare = np.full(T, np.nan)
+    rare[0] = 0.5
+    table = long_frame({**written_in_percent(*AGENTS), "rare": rare}).dropna()
+    panel = read_panel(table, long=LONG, percent=True)
+    assert panel.reports[0, panel.agents.index("rare")] == 0.005
+
+
 # Batches, and data sets larger than memory
 
 LABELS = Labels((0, 1))

@@ -85,7 +85,7 @@ def test_a_long_table_of_fractions_is_no_table_of_percentages():
         {"case": [1, 1, 2, 2], "who": list("abab"), "p": [0.1, 0.2, 0.8, 0.9]}
     ).assign(y=[0, 0, 1, 1])
     long = ("case", "who", "p")
-    with pytest.raises(ReportError, match=r"the largest is 0\.9 in column 'p'"):
+    with pytest.raises(ReportError, match=r"the largest is 0\.9 of agent 'b'"):
         read_panel(table, percent=True, long=long)
     signed = table.assign(p=table.p.map("{}%".format))
     shares = read_panel(signed, percent=True, long=long).reports

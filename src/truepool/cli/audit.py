@@ -60,10 +60,17 @@ def audit(
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import console, progress_bar
     from truepool.core.engine import make_engine
+    from truepool.core.errors import SettingError
     from truepool.core.files import together, write_text
     from truepool.render.html.audit import html as page
     from truepool.render.tables.audit import show
 
+    if pool.endswith(".pool"):
+        raise SettingError(
+            "--pool takes the name of a pool, which the audit fits anew on part of the "
+            f"cases; got the saved pool {pool!r}, which has learned from all of them. "
+            "Pass the name that truepool show prints for it, such as --pool auto."
+        )
     check_files([panel], [json_file, markdown, html])
     where = make_engine(engine, address)
     cases = options.panel_or_example(

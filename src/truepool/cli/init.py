@@ -96,9 +96,13 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
 
 def _words(question: "Question") -> str:
     """Return the option that answers a question, with its value where it is known."""
+    from truepool.data.reports import percent_option
+
     flag = f"--{question.option}"
     if question.option in ("missing", "scores"):
         return shlex.join([word for v, _ in question.choices for word in (flag, v)])
+    if question.option == "percent" and question.choices[0][0] is not True:
+        return percent_option(question.choices[0][0])
     value = options.SPELLINGS[flag].value
     if question.option == "agents" and question.likely:
         names = [str(name).replace(",", "?") for name, _ in question.choices]
@@ -127,6 +131,9 @@ def _choices(question: "Question") -> str:
             f" {question.reasons} If not, add {shlex.join(cure)}, or remove the # of "
             "the ignore line in the file."
         )
+    if question.option == "percent" and question.choices[0][0] is not True:
+        ((names, why),) = question.choices
+        return f" They go {why}. If so, pass {percent_option(names)}."
     if question.option == "percent":
         some = [percent_option(names) for names, _ in question.choices[1:]]
         return "".join(f" All (--percent), or some ({option})." for option in some)

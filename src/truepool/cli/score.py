@@ -4,13 +4,14 @@ import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from truepool.cli import options
 from truepool.cli.options import option
-from truepool.cli.score_notes import doubts, repeats, summary
+from truepool.cli.score_format import format_of_new, usual_id_of
+from truepool.cli.score_notes import doubts, repeats, summary, warn_if_empty
 
 if TYPE_CHECKING:
     from truepool.core.engine import Engine
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
     from truepool.pools import Pool
     from truepool.pools.scorer import Scorer, Tally
     from truepool.pools.unit_doubt import UnitDoubt
-
-WRITTEN = ("time_format", "sep", "decimal", "missing", "percent")
-LONG = ("long", "decision_time", "updates")
-"""What new cases take from the table of the fit: how it is written, and its layout."""
 
 
 @options.with_table
@@ -119,10 +116,10 @@ def score(
     fitted_on = persistence.table_format(file) or TableFormat()
     source = sys.stdin.buffer if new == STDOUT else new
     target = sys.stdout.buffer if place == STDOUT else place
-    written = _format_of_new(source, new_format, fitted_on)
+    written = format_of_new(source, new_format, fitted_on, pool.agents_)
     written = replace(written, columns=_columns(pool, limit))
     _check_percent_names(pool.agents_, written, fitted_on)
-    usual_id = _usual_id(fitted_on)
+    usual_id = usual_id_of(fitted_on)
     name = written.long[0] if written.long else written.id or usual_id
     scorer = Scorer(pool, name, contributions, share, seed)
     doubt = _unit_doubt(pool, new_format, written, fitted_on)
@@ -138,6 +135,7 @@ def score(
             doubt,
         )
         options.NOTES += [*repeats(tally, " of each part"), *doubts(tally, pool)]
+        warn_if_empty(tally, pool)
         if not quiet:
             print_line(summary(tally, pool, place, done))
         return
@@ -171,6 +169,7 @@ def score(
             progress(len(batch))
     tally.repeated, tally.not_compared = seen.count(), seen.left_out
     options.NOTES += [*repeats(tally), *doubts(tally, pool)]
+    warn_if_empty(tally, pool)
     sentence = summary(tally, pool, place)
     if limit is not None:
         sentence += f" Decided {tally.positive:,} positive, within {limit}."
@@ -227,7 +226,7 @@ def _score_parts(
         pool.agents_,
         pool.labels_,
         written,
-        usual_id=_usual_id(fitted_on),
+        usual_id=usual_id_of(fitted_on),
         apart=fitted_on.apart,
     )
     how = PartScorer(scorer, wanted, doubt)
@@ -237,55 +236,6 @@ def _score_parts(
         row_progress("Scoring", dataset.rows, what) as progress,
     ):
         return score_parts(how, dataset, folder, made_by(file, how), progress, engine)
-
-
-def _format_of_new(
-    source: Path | BinaryIO, given: dict[str, Any], fitted_on: "TableFormat"
-) -> "TableFormat":
-    """How the new cases are written: as was said, else like the table of the fit.
-
-    They need not have its id column, nor be a long table because it was one. Words for
-    no report are added to those that it had.
-    """
-    from truepool.core.errors import SettingError
-    from truepool.data.tables import TableFormat, read_column_names
-    from truepool.data.tables.batches import is_json_lines
-    from truepool.data.tables.dataset import open_dataset
-    from truepool.data.tables.files import is_dataset, parse_header
-    from truepool.data.tables.table_format import TIME_WEIGHTED
-
-    before = vars(fitted_on.of_new_cases(()))
-    known = {name: before[name] for name in ("time", *WRITTEN, *LONG)} | given
-    words = dict.fromkeys((*fitted_on.missing, *given.get("missing", ())))
-    known["missing"] = tuple(words)
-    if known["updates"] == TIME_WEIGHTED:
-        raise SettingError(
-            "new cases are decided by the last report of each agent; got --updates "
-            f"{TIME_WEIGHTED}. Leave it out."
-        )
-    sep, mark = given.get("sep"), fitted_on.decimal
-    if sep == mark and "decimal" not in given:
-        raise SettingError(
-            f"--sep {sep} separates the columns, so it cannot be the decimal mark, as "
-            f"in the table of the fit. Pass --sep '{sep}' --decimal '.'."
-        )
-    if fitted_on.long and "long" not in given:
-        names: list[str] = []
-        if isinstance(source, Path) and is_dataset(source):
-            names = open_dataset(source).columns
-        elif isinstance(source, Path) and not is_json_lines(source):
-            names = read_column_names(source, sep=known["sep"])
-        elif not isinstance(source, Path) and not is_json_lines(source):
-            header = source.peek(1).partition(b"\n")[0]  # type: ignore[attr-defined]
-            names = parse_header(header, known["sep"])[0] if header.strip() else []
-        if not set(fitted_on.long) <= set(names):
-            known |= {name: vars(TableFormat())[name] for name in LONG}
-    return TableFormat(**known)
-
-
-def _usual_id(fitted_on: "TableFormat") -> str:
-    """Return the column that named the cases when the pool was fitted."""
-    return fitted_on.id or (fitted_on.long or ("id",))[0]
 
 
 def _unit_doubt(

@@ -45,7 +45,7 @@ def doubts(tally: "Tally", pool: "Pool") -> Iterator[str]:
 
     if tally.encoding is not None:
         yield GUESSED_ENCODING
-    if tally.silent:
+    if tally.silent and tally.empty < tally.cases:
         yield f"warning: no case has a report of {format_labels(tally.silent)}."
     for agent, report, count in tally.stuck(pool):
         value = ", ".join(f"{p:.4g}" for p in report)
@@ -66,3 +66,16 @@ def doubts(tally: "Tally", pool: "Pool") -> Iterator[str]:
                 f"warning: {pluralize(count, 'line')} {have} {key!r}, which is not an "
                 f"agent of the pool{meant}."
             )
+
+
+def warn_if_empty(tally: "Tally", pool: "Pool") -> None:
+    """Say that nothing was pooled, also where only errors are wanted."""
+    from truepool.cli.outputs import print_note
+    from truepool.data.labels import format_names
+
+    if tally.cases and tally.empty == tally.cases:
+        print_note(
+            f"warning: none of the {tally.cases:,} cases has a report of an agent of "
+            f"the pool ({format_names(pool.agents_)}): nothing was pooled. Check the "
+            "names of the columns, or the layout (--long CASE AGENT REPORT)."
+        )

@@ -4,6 +4,7 @@ Errors become one sentence and exit code 2 here.
 """
 
 import os
+import re
 import shlex
 import sys
 from collections import Counter, UserDict
@@ -46,6 +47,8 @@ from truepool.core.errors import (
 )
 from truepool.core.formatting import printable
 
+NOT_A_NUMBER = "Input should be a valid (number|integer)"
+"""How the parser says so."""
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 """What typer raises for a command line that it does not understand."""
 SHOWN = (TruepoolError, OSError, USAGE_ERROR, typer.Exit, typer.Abort)
@@ -307,6 +310,15 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _value_of(flag: str) -> str:
+    """What the command line gives an option, to be quoted in an error."""
+    for word, value in pairwise([*sys.argv, ""]):
+        name, equals, own = word.partition("=")
+        if name == flag:
+            return f"; got {(own if equals else value)!r}"
+    return ""
+
+
 def _print_usage(error: Any) -> None:
     """Say in one line what is wrong with the words of a command, and where to look."""
     message = error.format_message().rstrip(".")
@@ -319,4 +331,12 @@ def _print_usage(error: Any) -> None:
                 print_note(f"error: {_equals_sign(word, value)}")
                 return
     words = "truepool" if error.ctx is None else error.ctx.command_path
+    option = re.match(f"Invalid value for '([^']+)': {NOT_A_NUMBER}", message)
+    if option is not None:
+        flag = option[1].split(" / ")[-1]
+        kind = "a whole number, such as 5"
+        if option[2] == "number":
+            kind = "a number with a decimal point and no sign after it, such as 0.5"
+        print_note(f"error: {flag} must be {kind}{_value_of(flag)}; see {words} --help")
+        return
     print_note(f"error: {message[:1].lower()}{message[1:]}; see {words} --help")

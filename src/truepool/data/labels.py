@@ -53,6 +53,10 @@ NO_OUTCOME = (
     "unlabelled", "pending", "open", "ongoing", "in progress", "in review", "review",
     "under review", "not yet", "not known", "tbd", "tba", "to be determined", "n/d",
     "n.a.", "n.d.", "none", "missing", "?", "-", "--",
+    "pendiente", "desconocido", "en curso", "en revisión", "sin resolver",
+    "pendente", "desconhecido", "em análise", "en attente", "en cours", "inconnu",
+    "offen", "ausstehend", "unbekannt", "unklar", "in bearbeitung", "in prüfung",
+    "in attesa", "in corso", "sconosciuto", "onbekend", "in behandeling",
 )  # fmt: skip
 """Words that may mean that the outcome is not known yet: asked about, never assumed."""
 
@@ -234,7 +238,10 @@ def no_outcome_words(labels: Iterable[Any]) -> list[str]:
 def _word_cure(labels: Sequence[Any]) -> str:
     words = no_outcome_words(labels)
     if not words:
-        return "Leave the outcome empty where it is not known yet, "
+        return (
+            "Leave the outcome empty where it is not known yet (or pass --missing "
+            "LABEL for a label that says so), "
+        )
     options = shlex.join([part for word in words for part in ("--missing", word)])
     those = " and ".join(map(repr, words))
     return f"If {those} means that the outcome is not known yet, pass {options}; else "

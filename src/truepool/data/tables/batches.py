@@ -1,13 +1,12 @@
 """Tables of any length in: read some thousand cases at a time."""
 
 import gzip
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import narwhals as nw
 import numpy as np
@@ -15,7 +14,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from truepool.core.arrays import blocks
-from truepool.core.errors import AgentError, PanelError, ReportError, SourceError
+from truepool.core.errors import AgentError, PanelError, SourceError
 from truepool.core.files import missing_file
 from truepool.core.prefetch import prefetch
 from truepool.data.labels import Labels, format_names
@@ -36,6 +35,7 @@ from truepool.data.tables.files import (
     unknown_encoding,
     unreadable,
 )
+from truepool.data.tables.json_lines import parse_number, parse_object
 from truepool.data.tables.origin import LEGACY, Origin
 from truepool.data.tables.reader import load_table
 from truepool.data.tables.report_columns import parse_reports
@@ -285,7 +285,7 @@ def _long(path: Path, wanted: ColumnSelection) -> Iterator[Batch]:
 def _json(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
     start, reports = 0, None
     while lines := list(islice(stream, BATCH_SIZE)):
-        rows = [_object(line, start + t) for t, line in enumerate(lines)]
+        rows = [parse_object(line, start + t) for t, line in enumerate(lines)]
         keys = dict.fromkeys(key for row in rows for key in row)
         if reports is None:
             wanted.check_costs(keys)
@@ -294,7 +294,7 @@ def _json(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
             nw.new_series(
                 name,
                 [
-                    _number(row.get(name), name, start + t, wanted.written)
+                    parse_number(row.get(name), name, start + t, wanted.written)
                     for t, row in enumerate(rows)
                 ],
                 nw.Float64,
@@ -329,33 +329,3 @@ def _json(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
 
 def _line(row: int) -> str:
     return f"line {row + 1}"
-
-
-def _object(line: bytes, t: int) -> Mapping[str, Any]:
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        why = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        raise SourceError(
-            f"every line must be a JSON object; line {t + 1} is not: {why}. Correct it."
-        ) from None
-    if not isinstance(row, dict):
-        raise SourceError(
-            f"a line must be an object, one per case; line {t + 1} is {row!r:.40}"
-        )
-    return row
-
-
-def _number(value: Any, name: str, t: int, written: TableFormat) -> float:
-    gone = isinstance(value, str) and value.strip() in written.missing
-    if value is None or gone:
-        return np.nan
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        what = "a number in [0, 1]"
-        if written.in_percent(name):
-            what = "a number from 0 to 100, without a percent sign"
-        raise ReportError(
-            f"a report must be {what}; {name!r} has {value!r:.40} in line {t + 1}. Use "
-            "null where there is no report."
-        )
-    return float(value)

@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from truepool.core.arrays import FloatArray
 from truepool.core.formatting import join_names, pluralize
+from truepool.data.reports import UNIT_RATIO
 from truepool.data.tables.column_profile import (
     ColumnProfile,
     agents_in_percent,
@@ -76,6 +78,8 @@ def _is_chance(column: ColumnProfile) -> bool:
 def _ask_for_agents(look: Findings) -> None:
     """Ask which columns are agents where fewer than two look like probabilities."""
     large = {n: c for n, c in look.open.items() if c.lies_within(100.0) and not c.is_id}
+    fine = {name: column for name, column in large.items() if not column.is_score}
+    large = fine if len(fine) > 1 else large
     every = tuple((n, c.describe()) for n, c in (large or look.open).items())
     sentence = "which columns hold the reports of agents?"
     look.questions.append(Question("agents", sentence, every, likely=len(large) > 1))
@@ -190,6 +194,8 @@ def doubt_agents(look: Findings, columns: Mapping[str, ColumnProfile]) -> None:
 def find_percentages(look: Findings) -> None:
     """Take columns with percent signs for percentages; others up to 1 are fractions."""
     percent = agents_in_percent(look.reports, by_class=bool(look.classes))
+    if percent is True and look.owner is not None:
+        percent = _signed_agents(look.reports[0], look.owner)
     if percent is True:
         look.set("percent", True, "percent signs in the reports")
     elif percent:
@@ -207,15 +213,60 @@ def ask_for_percentages(look: Findings) -> None:
         (reports,) = look.reports
         if reports.is_score:
             ask_for_scores(look, *score_range([reports]))
-        elif not (reports.percent or reports.lies_within(1.0)):
+        elif reports.percent or reports.lies_within(1.0):
+            return
+        elif look.owner is not None and (above := _far_above(reports, look.owner)):
+            names = join_names([repr(name) for name in above])
+            top, rest = max(above.values()), "those of the other agents at most to 1"
+            sentence = f"are the reports of {names} percentages?"
+            look.ask("percent", sentence, ([*above], f"up to {top:g}; {rest}"))
+        else:
             why = (True, "if the reports lie between 0 and 100")
             look.ask("percent", "are the reports percentages?", why)
         return
     if look.classes or look.jury or "agents" not in look.options:
         return
-    large = {n: c.by_row for n, c in look.open.items() if c.lies_within(100.0)}
-    found = percent_columns(large, [column.by_row for column in look.reports])
+    others = [column.by_row for column in look.reports]
+    numbers = {n: c for n, c in look.open.items() if c.lies_within(100.0)}
+    bands = {n: c.by_row for n, c in numbers.items() if c.is_score}
+    for name in percent_columns(bands, others):
+        low, high = np.nanmin(bands[name]), np.nanmax(bands[name])
+        sentence = (
+            f"{name!r} holds only whole numbers from {low:g} to {high:g}, so it is not "
+            "taken for an agent in percent: leave it out, or does it divide the cases "
+            "into segments (--by)?"
+        )
+        look.offer("by", sentence, (name, numbers[name].describe()))
+    large = {n: c.by_row for n, c in numbers.items() if n not in bands}
+    found = percent_columns(large, others)
     if found:
         percent = look.options.get("percent", [])
         question = percent_question(found, look.options["agents"], percent)
         look.questions.append(question)
+
+
+def _far_above(reports: ColumnProfile, owner: ColumnProfile) -> dict[str, float]:
+    """Largest report of each agent of a long table in percent, beside fractions."""
+    tops = _largest(reports.by_row, owner)
+    small = [top for top in tops.values() if 0 < top <= 1]
+    large = {name: top for name, top in tops.items() if top > 1}
+    far = small and max(large.values()) >= UNIT_RATIO * max(small)
+    return large if far else {}
+
+
+def _signed_agents(reports: ColumnProfile, owner: ColumnProfile) -> bool | list[str]:
+    """Agents of a long table who write percent signs; True where all do."""
+    signs = np.array([*(value.endswith("%") for value in reports.distinct), False])
+    signed = _largest(signs[reports.codes].astype(np.float64), owner)
+    names = [name for name, sign in signed.items() if sign]
+    bare = _largest(np.where(signs[reports.codes], np.nan, reports.by_row), owner)
+    fractions = [name for name, top in bare.items() if 0 < top <= 1]
+    return names if {*fractions} - {*names} else True
+
+
+def _largest(values: FloatArray, owner: ColumnProfile) -> dict[str, float]:
+    """Largest value of each agent, 0 where there is none."""
+    tops = np.zeros(len(owner.distinct))
+    known = np.isfinite(values) & (owner.codes >= 0)
+    np.maximum.at(tops, owner.codes[known], values[known])
+    return dict(zip(owner.distinct, tops.tolist(), strict=True))

@@ -23,6 +23,8 @@ class Findings:
     questions: list[Question] = field(default_factory=list)
     missing: dict[str, list[str]] = field(default_factory=dict)
     jury: bool = False
+    owner: ColumnProfile | None = None
+    """Agent of each report of a long table."""
 
     def set(self, option: str, value: Any, reason: str, *used: str) -> None:
         """Decide an option, and take the columns that it uses."""

@@ -26,7 +26,7 @@ def find_long(look: Findings) -> bool:
         if column.count_pairs(keys[agents[0]]) < SEVERAL * cases:
             continue
         reason = f"one row per report: {cases:,} cases, {several:,} agents"
-        look.reports = [look.open[report]]
+        look.reports, look.owner = [look.open[report]], look.open[agents[0]]
         columns = [case, agents[0], report]
         look.set("long", columns, reason, *columns)
         find_outcome(look, outcomes)

@@ -46,7 +46,6 @@ from truepool.data.tables.agent_columns import (
 from truepool.data.tables.doubtful_columns import doubtful_columns
 from truepool.data.tables.files import read_file, read_names
 from truepool.data.tables.long import (
-    LongReports,
     column_by_case,
     pivot,
     values_by_case,
@@ -63,10 +62,9 @@ from truepool.data.tables.summary import TableSummary
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.times import parse_times
 from truepool.data.tables.units import (
-    check_no_scores,
+    check_long_percentages,
     check_percentages,
     check_rows,
-    check_some_above_1,
 )
 
 SETTINGS = (*signature(TableFormat).parameters,)
@@ -589,8 +587,6 @@ def _long_table(
             )
     there = [name for name in long.agents if name not in written.ignore]
     chosen = choose_agents(there, written.agents)
-    if units:
-        _check_long_percentages(long, written, columns[2])
     summary = TableSummary(
         replaced=long.replaced, late=long.late, after=long.after, signed=long.signed
     )
@@ -605,6 +601,10 @@ def _long_table(
         summary=summary,
         columns=CaseColumns(of_cases, len(long.ids), copy=False),
     )
+    if units:
+        given = _select(reports, chosen).given
+        with named_cases(lambda t: f"case {long.ids[t]!r}"):
+            check_long_percentages(given, chosen, written, long.signed)
     outcomes = np.full(len(long.ids), None, dtype=object)
     empty = np.ones(len(long.ids), dtype=bool)
     if written.outcome in frame.columns:
@@ -619,22 +619,6 @@ def _long_table(
         summary=replace(summary, intervals=len(case), cases=len(long.ids)),
     )
     return _select(stood, chosen), outcomes[case], empty[case]
-
-
-def _check_long_percentages(
-    long: LongReports, written: TableFormat, column: str
-) -> None:
-    """Refuse percentages without a sign of which none is above 1, or all are scores."""
-    percent = np.array([written.in_percent(name) for name in long.agents])
-    bare = percent & ~np.isin(long.agents, long.signed)
-    given = long.given
-    cells = (
-        given if isinstance(given, SparseReports) else SparseReports.from_dense(given)
-    )
-    shares, fractions = (cells.values[of[cells.agent]] for of in (bare, ~percent))
-    check_no_scores(np.array(long.agents)[bare].tolist(), 100 * shares)
-    top, fraction = (float(of.max(initial=0.0)) for of in (shares, fractions))
-    check_some_above_1({column: 100 * top}, fraction, written)
 
 
 def _wide_table(

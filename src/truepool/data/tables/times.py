@@ -25,6 +25,11 @@ ISO = tuple(f"%Y-%m-%d{time}" for time in (*TIMES, "T%H:%M", "T%H:%M:%S"))
 """The most frequent ways to write ISO 8601."""
 EXAMPLES = 50
 """Values that a way to write times must fit before all are tried."""
+MONTH = r"(?<=\d[-/. ])[^\W\d]{3,}(?=\.?[-/. ]\d)"
+FOREIGN = (
+    "Names of months must be English, and {!r} has none: write months as numbers, as "
+    "in 2026-01-31."
+)
 BETWEEN = "|"
 """Stands between several formats."""
 LEAST_NUMBER = 1000
@@ -218,6 +223,9 @@ def _mostly(texts: Sequence[str], own: tuple[str, ...], formats: Sequence[str]) 
     others = {f: [text for text in texts if not _is_time(text, f)] for f in formats}
     best = min(formats, key=lambda f: len(others[f]))
     count, wrong = len(texts), others[best]
+    months = [text for text in wrong if re.search(MONTH, text)]
+    if len({re.findall(MONTH, text)[0] for text in months}) > 1:
+        return FOREIGN.format(months[0])
     if 2 * len(wrong) >= count:
         return ""
     if best in own:

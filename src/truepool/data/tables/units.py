@@ -17,7 +17,12 @@ from truepool.data.reports import (
     percent_option,
 )
 from truepool.data.row_names import case_name
+from truepool.data.sparse import SparseReports
 from truepool.data.tables.table_format import TableFormat
+
+ENOUGH = 20
+"""Reports of an agent of a long table that say in which unit it reports; on half of the
+cases, fewer do."""
 
 LIKELIER = 3.0
 """Log-likelihood by which fractions must explain outcomes better than percentages."""
@@ -30,18 +35,25 @@ EDGE = 1e-6
 
 
 def check_percentages(
-    reports: Mapping[str, FloatArray], written: TableFormat, signed: Collection[str]
+    reports: Mapping[str, FloatArray],
+    written: TableFormat,
+    signed: Collection[str],
+    kind: str = "column",
+    *,
+    aligned: bool = True,
 ) -> None:
     """Refuse percentages of some agents, or of all, that were fractions as written.
 
     ``reports`` (T,) of each agent lie in [0, 1] already. Those that were ``signed``
-    leave no doubt, and a column of zeros fits both units.
+    leave no doubt, and a column of zeros fits both units. Reports that are not
+    ``aligned`` are on other cases for each agent, and are not compared case by case.
     """
     percent = {n: 100 * r for n, r in reports.items() if written.in_percent(n)}
     fractions = {n: r for n, r in reports.items() if n not in percent}
     bare = {n: values for n, values in percent.items() if n not in signed}
     check_no_scores([*bare], np.concatenate([*bare.values(), np.empty(0)]))
-    _check_mixed(bare, [*fractions.values()])
+    if aligned:
+        _check_mixed(bare, [*fractions.values()])
     largest = {n: _top(values) for n, values in percent.items()}
     small = [n for n in bare if 0 < largest[n] <= 1]
     large = [n for n, top in largest.items() if top > 1 or (top and n in signed)]
@@ -52,20 +64,49 @@ def check_percentages(
             {n: largest[n] for n in small},
             max(map(_top, fractions.values()), default=0.0),
             written,
+            kind,
         )
         return
     if largest[large[0]] < UNIT_RATIO * largest[small[0]]:
         return  # events are rare, and percentages small
-    _check_mixed({n: bare[n] for n in large if n in bare}, [bare[n] for n in small])
+    if aligned:
+        _check_mixed({n: bare[n] for n in large if n in bare}, [bare[n] for n in small])
     who = "every agent" if written.percent is True else "every agent that it names"
     only = join_names([repr(name) for name in large])
     raise ReportError(
-        f"with --percent {who} must report percentages; column "
-        f"{large[0]!r} goes up to {largest[large[0]]:g}, column {small[0]!r} only to "
+        f"with --percent {who} must report percentages; {kind} "
+        f"{large[0]!r} goes up to {largest[large[0]]:g}, {kind} {small[0]!r} only to "
         f"{largest[small[0]]:g}. If only {only} {'is' if len(large) == 1 else 'are'} "
         f"in percent, pass {percent_option(large)}; else write a percent sign after "
         f"each number of {small[0]!r}."
     )
+
+
+def check_long_percentages(
+    given: FloatArray | SparseReports,
+    agents: Sequence[str],
+    written: TableFormat,
+    signed: Collection[str],
+) -> None:
+    """Refuse percentages of agents of a long table that were fractions as written.
+
+    An agent that reports rarely may have small percentages alone, beside larger ones of
+    others.
+    """
+    sparse = isinstance(given, SparseReports)
+    if isinstance(given, SparseReports):
+        order = np.argsort(given.agent, kind="stable")
+        own = np.split(given.values[order], given.agent_counts.cumsum()[:-1])
+    else:
+        own = [*given.T]
+    reports = dict(zip(agents, own, strict=True))
+    counts = {n: int(np.isfinite(values).sum()) for n, values in reports.items()}
+    rare = {n for n, count in counts.items() if count < min(ENOUGH, len(given) / 2)}
+    tops = {n: _top(v) for n, v in reports.items() if written.in_percent(n)}
+    if max(tops.values(), default=0.0) > SMALL:
+        low = {n for n in rare & {*tops} if tops[n] <= SMALL}
+        reports = {n: values for n, values in reports.items() if n not in low}
+    check_percentages(reports, written, signed, "agent", aligned=not sparse)
 
 
 def check_no_scores(agents: Sequence[str], percentages: FloatArray) -> None:
@@ -92,7 +133,7 @@ def check_no_scores(agents: Sequence[str], percentages: FloatArray) -> None:
 
 
 def check_some_above_1(
-    largest: Mapping[str, float], fraction: float, written: TableFormat
+    largest: Mapping[str, float], fraction: float, written: TableFormat, kind: str
 ) -> None:
     """Refuse percentages of which none is above 1, by the largest of each column.
 
@@ -104,9 +145,10 @@ def check_some_above_1(
         return
     named = not isinstance(written.percent, bool)
     cure = f"Leave {'these agents ' * named}out{' of' * named} --percent"
+    where = "in" if kind == "column" else "of"
     raise ReportError(
         "with --percent some report must be above 1; the largest is "
-        f"{largest[name]:g} in column {name!r}. {cure}; if these are percentages, "
+        f"{largest[name]:g} {where} {kind} {name!r}. {cure}; if these are percentages, "
         "write a percent sign after each."
     )
 

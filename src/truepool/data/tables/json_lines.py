@@ -1,0 +1,66 @@
+"""JSON lines: one object per case, or per report."""
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from truepool.core.errors import ReportError, SourceError
+from truepool.data.tables.table_format import TableFormat
+
+FIRST_LINES = 1_000
+"""JSON lines that are looked at to see whether a table is long."""
+
+
+def json_keys(source: Path | BinaryIO) -> list[str]:
+    """Keys of the first JSON lines of a file or a stream; nothing of it is used up.
+
+    Lines that are cut off or no objects are left to the reader.
+    """
+    if isinstance(source, Path):
+        with source.open("rb") as stream:
+            lines = list(islice(stream, FIRST_LINES))
+    else:
+        lines = source.peek(1).splitlines()  # type: ignore[attr-defined]
+    keys: dict[str, None] = {}
+    for line in lines:
+        with suppress(ValueError):
+            row = json.loads(line)
+            keys |= dict.fromkeys(row if isinstance(row, dict) else ())
+    return [*keys]
+
+
+def parse_object(line: bytes, t: int) -> Mapping[str, Any]:
+    """Return the object of a line, the (t + 1)-th."""
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        why = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        raise SourceError(
+            f"every line must be a JSON object; line {t + 1} is not: {why}. Correct it."
+        ) from None
+    if not isinstance(row, dict):
+        raise SourceError(
+            f"a line must be an object, one per case; line {t + 1} is {row!r:.40}"
+        )
+    return row
+
+
+def parse_number(value: Any, name: str, t: int, written: TableFormat) -> float:
+    """Return the report of an agent in a line, NaN where there is none."""
+    gone = isinstance(value, str) and value.strip() in written.missing
+    if value is None or gone:
+        return np.nan
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        what = "a number in [0, 1]"
+        if written.in_percent(name):
+            what = "a number from 0 to 100, without a percent sign"
+        raise ReportError(
+            f"a report must be {what}; {name!r} has {value!r:.40} in line {t + 1}. Use "
+            "null where there is no report."
+        )
+    return float(value)
