@@ -102,7 +102,10 @@ def test_one_wrong_date_is_to_be_corrected(run):
     code, _, err = run(*FIT, "--time-format", "%Y-%m-%d", day=(KNOWN, "2026-02-31"))
     assert err.endswith("Correct it; 119 of 120 cells fit.\n")
     code, _, err = run(*FIT, "--time-format", "%d.%m.%Y", day=(KNOWN, "2026-02-31"))
-    assert err.endswith("Change --time-format.\n")
+    assert err.endswith(
+        "Pass --time-format '%Y-%m-%d', which fits 119 of 120 cells, and correct the "
+        "others, such as '2026-02-31'.\n"
+    )
 
 
 @pytest.mark.parametrize(("option", "role"), [

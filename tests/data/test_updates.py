@@ -113,8 +113,8 @@ def test_dates_and_text_are_as_good_as_numbers():
 def test_a_forecast_at_the_close_comes_too_late_also_where_it_is_the_only_one():
     rows = {
         "question": ["q", "q", "r", "r"], "forecaster": ["a", "b", "a", "b"],
-        "probability": [0.9, 0.8, 0.3, 0.2], "made": [1, 5, 5, 5],
-        "closes": [5, 5, 6, 5], "y": [1, 1, 0, 0],
+        "probability": [0.9, 0.8, 0.3, 0.2], "made": [1, 5, 5, 6],
+        "closes": [5, 5, 6, 6], "y": [1, 1, 0, 0],
     }  # fmt: skip
     table = pd.DataFrame(rows)
     panel = time_weighted(table)

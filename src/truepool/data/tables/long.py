@@ -161,7 +161,7 @@ def _check_one_limit(
         other = int(np.argmax((case == case[row]) & (limit != limit[row])))
         raise SourceError(
             f"a case must have one decision time; column {column.name!r} has "
-            f"{column[row]!r} in {row_name(row)} and {column[other]!r} in "
+            f"{column[row]} in {row_name(row)} and {column[other]} in "
             f"{row_name(other)} for case {cases[case[row]]!r}. Write the same in all "
             "its rows: the earlier one, if reports made after it may know the outcome."
         )
