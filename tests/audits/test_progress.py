@@ -94,6 +94,18 @@ def test_a_fault_that_grew_is_worse(extreme):
     assert (found.worse, found.better, found.certain) == ((finding,), (), ())
 
 
+def test_a_fault_that_was_not_found_before_is_never_better(extreme):
+    """Bias may have been named then, and over-confidence now that it is smaller."""
+    result, finding = extreme
+    earlier = graded_before(result, 0.05)
+    for other in earlier["findings"]:
+        if (other["code"], other["who"]) == ("over-confident", ["agent1"]):
+            other["code"] = "biased"
+    found = compare_audits(earlier, result)
+    assert finding in found.worse
+    assert finding.key not in found.better
+
+
 def test_a_fault_of_an_agent_that_is_new_is_worse(extreme):
     result, finding = extreme
     earlier = graded_before(result, 0.05)

@@ -47,6 +47,8 @@ def compare_audits(earlier: Mapping[str, Any], audit: Audit) -> Changes:
         if before == after or not severe or set(key[1:]) & set(left_out):
             continue
         way = _movement(earlier, plain, key)
+        if way == "better" and key not in then:  # another fault had been named
+            way = "worse"
         moved[way or ("worse" if after < before else "better")].append(key)
     recommendation = earlier["recommendation"]
     told_apart = "weighting" in earlier
