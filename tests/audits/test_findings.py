@@ -65,6 +65,17 @@ def test_facts_need_no_test():
     assert select_findings([candidate("correlated", (), p=None)]) == ()
 
 
+def test_while_the_outcome_is_in_doubt_nothing_is_said_to_save_anything():
+    doubt = candidate("reversed-labels", (), price=None)
+    feed = candidate("constant-feed", ("ada",))
+    copy = candidate("copy", ("bob", "cy"), price=lambda: NEGATIVE, backfires="Do not.")
+    found = {f.code: f for f in select_findings([doubt, feed, copy, candidate()])}
+    assert set(found) == {"reversed-labels", "constant-feed", "copy"}
+    assert {f.cost for f in found.values()} == {None}
+    assert found["copy"].advice == "Fix it."
+    assert found["constant-feed"].severity == "error"
+
+
 def test_prices_are_asked_only_of_findings():
     def refuse():
         raise AssertionError("asked")
