@@ -42,6 +42,8 @@ def select_findings(candidates: Sequence[Candidate]) -> tuple[Finding, ...]:
         if grade is not None:
             shown = None if severity(p, None) is None else p
             graded.append((candidate, _finding(candidate, grade, price, shown)))
+    if any(f.code in FIRST and f.severity == "error" for _, f in graded):
+        graded = [(candidate, _postpone(candidate, f)) for candidate, f in graded]
     return tuple(sorted(attribute_causes(graded), key=_rank))
 
 
@@ -86,6 +88,13 @@ def _finding(
         candidate.figure,
         candidate.since,
     )
+
+
+def _postpone(candidate: Candidate, finding: Finding) -> Finding:
+    """Return a finding without advice that the broken agents may be the reason for."""
+    if not candidate.postponed or finding.advice == candidate.advice:
+        return finding
+    return replace(finding, advice=candidate.postponed)
 
 
 def _rank(finding: Finding) -> tuple[int, int, float, float]:
