@@ -16,6 +16,7 @@ from truepool.audits.values import Audit, Finding, Recommendation
 from truepool.comparison import Estimate
 from truepool.core.formatting import join_names, money, pluralize
 from truepool.data.tables.agent_columns import removal_options
+from truepool.measures.groups import GROUPS_NEEDED
 from truepool.render.actions import (
     ACTIONS,
     RECALIBRATION,
@@ -145,6 +146,12 @@ def _pool(audit: Audit) -> str:
     plan = audit.recommendation
     if plan.pool is None or plan.cost is None or plan.cost_in_use is None:
         why = dict(audit.withheld).get("comparison", "")
+        if GROUPS_NEEDED in why:
+            return (
+                "Name another column of groups (--group), or none if cases do not "
+                f"depend on each other: these are too few to compare pools ({why}). "
+                "More cases help only if they are of other groups."
+            )
         return (
             "Collect more cases with a known outcome: there are too few to compare "
             f"pools{f' ({why})' if why else ''}."
