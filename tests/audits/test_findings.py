@@ -65,6 +65,37 @@ def test_facts_need_no_test():
     assert select_findings([candidate("correlated", (), p=None)]) == ()
 
 
+def test_while_the_outcome_is_in_doubt_nothing_is_said_to_save_anything():
+    doubt = candidate("reversed-labels", (), price=None)
+    feed = candidate("constant-feed", ("ada",))
+    copy = candidate("copy", ("bob", "cy"), price=lambda: NEGATIVE, backfires="Do not.")
+    found = {f.code: f for f in select_findings([doubt, feed, copy, candidate()])}
+    assert set(found) == {"reversed-labels", "constant-feed", "copy"}
+    assert {f.cost for f in found.values()} == {None}
+    assert found["copy"].advice == "Fix it."
+    assert found["constant-feed"].severity == "error"
+
+
+@pytest.mark.parametrize("price", [NEGATIVE, Estimate(-0.01, -0.1, 0.1)])
+def test_what_leaving_a_copy_out_costs_is_not_advice_while_an_agent_is_broken(price):
+    words = {"backfires": "Do not.", "indifferent": "Unclear.", "postponed": "Later."}
+    copy = candidate("copy", ("bob", "cy"), price=lambda: price, **words)
+
+    def advice(*others):
+        found = {f.code: f for f in select_findings([copy, *others])}
+        return found["copy"].advice
+
+    assert advice() == advice(candidate("biased")) in ("Do not.", "Unclear.")
+    assert advice(candidate("reversed")) == "Later."
+    assert advice(candidate("constant-feed", minor=True, price=lambda: MAY)) != "Later."
+
+
+def test_a_copy_that_is_worth_leaving_out_keeps_its_advice_beside_a_broken_agent():
+    copy = candidate("copy", ("bob", "cy"), postponed="Later.")
+    found = {f.code: f for f in select_findings([copy, candidate("reversed")])}
+    assert found["copy"].advice == "Fix it."
+
+
 def test_prices_are_asked_only_of_findings():
     def refuse():
         raise AssertionError("asked")

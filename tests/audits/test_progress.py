@@ -94,6 +94,18 @@ def test_a_fault_that_grew_is_worse(extreme):
     assert (found.worse, found.better, found.certain) == ((finding,), (), ())
 
 
+def test_a_fault_that_was_not_found_before_is_never_better(extreme):
+    """Bias may have been named then, and over-confidence now that it is smaller."""
+    result, finding = extreme
+    earlier = graded_before(result, 0.05)
+    for other in earlier["findings"]:
+        if (other["code"], other["who"]) == ("over-confident", ["agent1"]):
+            other["code"] = "biased"
+    found = compare_audits(earlier, result)
+    assert finding in found.worse
+    assert finding.key not in found.better
+
+
 def test_a_fault_of_an_agent_that_is_new_is_worse(extreme):
     result, finding = extreme
     earlier = graded_before(result, 0.05)
@@ -152,6 +164,8 @@ def test_a_fault_of_an_agent_that_was_left_out_is_not_gone(faulty):
         ({"costs": Costs(fn=50, fp=1)}, ("costs", "threshold")),
         ({"pool": "median"}, ("pool",)),
         ({"threshold": 0.4}, ("threshold",)),
+        ({"capacity": "20%"}, ("capacity",)),
+        ({"level": 0.9, "seed": 1}, ("confidence level", "seed")),
     ],
 )
 def test_settings_that_differ_are_named(faulty, settings, names):
@@ -167,6 +181,9 @@ def test_settings_that_differ_are_named(faulty, settings, names):
         ({"costs": {"fn": 50.0}}, "costs"),
         ({"threshold": 0.4}, "threshold"),
         ({"outcome_labels": {"positive": "no"}}, "positive label"),
+        ({"capacity": {"capacity": "20 %"}}, "capacity"),
+        ({"weighting": ["weight"]}, "weights"),
+        ({"weighting": ["propensity"]}, "propensity"),
     ],
 )
 def test_audits_that_measure_different_things_are_not_compared(faulty, settings, why):
@@ -198,3 +215,26 @@ def test_labels_weights_and_folds_that_differ_are_named(faulty):
                   weights=np.arange(1.0, 501.0))  # fmt: skip
     finding = audit(other, **QUICK, since=faulty)
     assert finding.changes.settings == ("positive label", "weights", "validation")
+
+
+def test_propensities_groups_and_segments_that_differ_are_named(faulty):
+    panel = flipped(cases=500)
+    other = Panel(
+        panel.reports,
+        panel.outcomes,
+        propensity=np.full(500, 0.5),
+        groups=np.arange(500) % 50,
+        columns={"site": np.arange(500) % 2},
+    )
+    now = audit(other, **QUICK, by="site", since=faulty)
+    assert now.weighting == ("propensity",)
+    assert now.changes.settings == ("propensity", "groups", "segments")
+
+
+def test_audits_from_before_weights_and_propensities_were_told_apart(faulty):
+    old = {key: value for key, value in faulty.items() if key != "weighting"}
+    now = replace(audit(flipped(cases=500), **QUICK), weighting=("propensity",))
+    assert compare_audits(old, now).settings == ()
+    assert compare_audits(old, replace(now, weighted_share=0.3)).settings == (
+        "weights",
+    )

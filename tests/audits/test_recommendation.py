@@ -305,6 +305,7 @@ def test_what_is_recommended_without_an_agent_is_measured_without_it():
     plan = result.recommendation
     assert plan.without == ("agent2",)
     assert "fitted without agent2 (`--ignore agent2`): it costs" in result.advice
+    assert f" With all agents, {plan.pool} finds " in result.to_markdown()
     rest = [0, 1, 3, 4]
     names = tuple(panel.agents[i] for i in rest)
     less = Panel(panel.reports[:, rest], panel.outcomes, names, times=panel.times)

@@ -733,6 +733,12 @@ def test_what_is_used_until_a_feed_is_fixed_is_fitted_without_it():
         "that cost significantly less. Of all agents as they are, stacked-lr costs "
         "0.140. Fit it again after the fix, and compare the pools again."
     )
+    other = {"alternative": "median", "alternative_cost": 0.141}
+    third = fixed(dead, **part, **other).steps[2]
+    assert third.startswith(
+        "With all agents as they are, the simplest pool within one standard error of "
+        "stacked-lr is median, at 0.141 per case"
+    )
     unmeasured = fixed(dead, without=("ada",)).steps[1]
     assert unmeasured.startswith("Until then, use stacked-lr: it costs 0.140 per case")
     assert " Better fit it without ada (`--ignore ada`)." in unmeasured

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from truepool.audits.candidate import Candidate
-from truepool.audits.severity import FEEDS
+from truepool.audits.severity import CALIBRATION, FEEDS
 from truepool.audits.values import SEVERITIES, Finding
 from truepool.core.arrays import FloatArray
 from truepool.core.formatting import join_names
@@ -50,6 +50,16 @@ WAITING = (
 """Faults that can only be judged, and fixed, once the agent's feed works; until then
 nobody should rely on it alone. What an agent could gain by misreporting depends on how
 it is paid."""
+
+SELECTION = "selective-labels"
+SELECTED = (
+    *CALIBRATION,
+    "under-confident-pool",
+    "over-confident-pool",
+    "biased-pool",
+)
+"""Findings that outcomes known mostly where the pool says yes may cause alone: events
+are then more frequent among the cases with an outcome than at the same reports."""
 
 BECAUSE = {
     "constant-feed": "{who} {sends} one and the same report",
@@ -144,6 +154,8 @@ def attribute_causes(graded: Sequence[tuple[Candidate, Finding]]) -> list[Findin
             finding = replace(finding, sentence=sentence, cause=cause)
         elif feed := _broken_feed(finding, graded):
             finding = _wait(finding, feed)
+        elif labels := _selection(finding, graded):
+            finding = _doubt(finding, labels)
         elif candidate.unexplained:
             sentence = f"{finding.sentence} {candidate.unexplained}"
             finding = replace(finding, sentence=sentence)
@@ -192,6 +204,36 @@ def _wait(finding: Finding, feed: Finding) -> Finding:
         sentence=sentence,
         advice=feed.advice,
         cause=feed.key,
+    )
+
+
+def _selection(
+    finding: Finding, graded: Sequence[tuple[Candidate, Finding]]
+) -> Finding | None:
+    """Find the selection of labels that may explain a miscalibration.
+
+    It makes reports seem too low: those that are too high are not explained by it.
+    """
+    number = finding.number
+    high = finding.unit == "bias" and number is not None and number.value > 0
+    if finding.code not in SELECTED or high:
+        return None
+    found = [f for _, f in graded if f.code == SELECTION and f.severity != "note"]
+    return found[0] if found else None
+
+
+def _doubt(finding: Finding, labels: Finding) -> Finding:
+    """Return a miscalibration that may be one of the reviewed cases only."""
+    sentence = (
+        f"{finding.sentence} This is doubtful: it may come from which cases have an "
+        "outcome."
+    )
+    return replace(
+        finding,
+        severity="note",
+        sentence=sentence,
+        advice=labels.advice,
+        cause=labels.key,
     )
 
 

@@ -186,7 +186,13 @@ def _audit(
         by=evidence.by,
         segments=evidence.compute(segments),
         capacity=evidence.unsplit.compute(at_capacity),
+        weighting=_weighting(evidence.unsplit.panel),
     )
+
+
+def _weighting(panel: Panel) -> tuple[str, ...]:
+    given = {"weight": panel.weights, "propensity": panel.propensity}
+    return tuple(name for name, values in given.items() if values is not None)
 
 
 def _with_minor(candidates: list[Candidate], panel: Panel) -> list[Candidate]:

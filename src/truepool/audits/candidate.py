@@ -49,3 +49,5 @@ class Candidate:
     """The advice where following the other one would cost more."""
     indifferent: str = ""
     """The advice where that is not certain: the interval of the price includes 0."""
+    postponed: str = ""
+    """The advice instead of both while an agent is broken, which may be the reason."""

@@ -1,6 +1,7 @@
 """From candidates to findings: adjusted together, graded, attributed, sorted."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,15 +27,23 @@ def select_findings(candidates: Sequence[Candidate]) -> tuple[Finding, ...]:
     tested = [s for s in candidates if s.p_value is not None]
     adjusted = holm(np.array([s.p_value for s in tested], dtype=np.float64))
     p_values = {id(s): float(p) for s, p in zip(tested, adjusted, strict=True)}
+    chances = [p_values.get(id(candidate)) for candidate in candidates]
+    doubt = any(
+        candidate.code in DOUBTS and _grade(candidate, p)[0] is not None
+        for candidate, p in zip(candidates, chances, strict=True)
+    )
     graded = []
-    for candidate in candidates:
-        p = p_values.get(id(candidate))
+    for candidate, p in zip(candidates, chances, strict=True):
+        if doubt and candidate.code not in NO_OUTCOME:
+            continue
+        if doubt:  # what anything saves depends on the outcome
+            candidate = replace(candidate, price=None)
         grade, price = _grade(candidate, p)
         if grade is not None:
             shown = None if severity(p, None) is None else p
             graded.append((candidate, _finding(candidate, grade, price, shown)))
-    if any(candidate.code in DOUBTS for candidate, _ in graded):
-        graded = [pair for pair in graded if pair[0].code in NO_OUTCOME]
+    if any(f.code in FIRST and f.severity == "error" for _, f in graded):
+        graded = [(candidate, _postpone(candidate, f)) for candidate, f in graded]
     return tuple(sorted(attribute_causes(graded), key=_rank))
 
 
@@ -79,6 +88,13 @@ def _finding(
         candidate.figure,
         candidate.since,
     )
+
+
+def _postpone(candidate: Candidate, finding: Finding) -> Finding:
+    """Return a finding without advice that the broken agents may be the reason for."""
+    if not candidate.postponed or finding.advice == candidate.advice:
+        return finding
+    return replace(finding, advice=candidate.postponed)
 
 
 def _rank(finding: Finding) -> tuple[int, int, float, float]:

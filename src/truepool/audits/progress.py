@@ -47,9 +47,12 @@ def compare_audits(earlier: Mapping[str, Any], audit: Audit) -> Changes:
         if before == after or not severe or set(key[1:]) & set(left_out):
             continue
         way = _movement(earlier, plain, key)
+        if way == "better" and key not in then:  # another fault had been named
+            way = "worse"
         moved[way or ("worse" if after < before else "better")].append(key)
     recommendation = earlier["recommendation"]
-    before_settings, settings = _settings(earlier), _settings(plain)
+    told_apart = "weighting" in earlier
+    before_settings, settings = (_settings(one, told_apart) for one in (earlier, plain))
     return Changes(
         earlier["source"],
         earlier["date"],
@@ -110,8 +113,11 @@ def _size(
     return Estimate(**number)
 
 
-def _settings(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """What costs and findings depend on beside the cases, by name."""
+def _settings(plain: Mapping[str, Any], told_apart: bool) -> dict[str, Any]:
+    """What costs and findings depend on beside the cases, by name.
+
+    Weights and propensities are told apart only where both audits say which they had.
+    """
     plan, costs = plain["recommendation"], dict(plain["costs"])
     currency = str(costs.pop("currency", ""))
     return {
@@ -121,9 +127,21 @@ def _settings(plain: Mapping[str, Any]) -> dict[str, Any]:
         "currency": currency,
         "threshold": plain["threshold"],
         "positive label": plain["outcome_labels"].get("positive"),
-        "weights": plain.get("weighted_share") is not None,
-        "validation": [plan.get(name) for name in ("folds", "forward", "grouped")],
+        "capacity": (plain.get("capacity") or {}).get("capacity"),
+        **_weighting(plain, told_apart),
+        "validation": [plan.get(name) for name in ("folds", "forward")],
+        "groups": plan.get("grouped"),
+        "segments": plain.get("by"),
+        "confidence level": plain.get("level"),
+        "seed": plain.get("seed"),
     }
+
+
+def _weighting(plain: Mapping[str, Any], told_apart: bool) -> dict[str, bool]:
+    if not told_apart:
+        return {"weights": plain.get("weighted_share") is not None}
+    counted = plain["weighting"]
+    return {"weights": "weight" in counted, "propensity": "propensity" in counted}
 
 
 def _rank(severity: Any) -> int:

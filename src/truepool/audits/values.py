@@ -15,7 +15,8 @@ from truepool.data.labels import Labels
 Severity: TypeAlias = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 Trust: TypeAlias = Literal["no", "with care", "yes", "unknown"]
-DECISIVE = ("costs", "currency", "threshold", "positive label")
+DECISIVE = ("costs", "currency", "threshold", "positive label", "capacity", "weights",
+            "propensity")  # fmt: skip
 """Settings without which two audits measure different things."""
 SCHEMA = 4
 """Version of the JSON form; raised when a name in it changes or disappears."""
@@ -400,6 +401,8 @@ class Audit:
     """Column that divides the cases into ``segments``, the largest first."""
     segments: tuple[Segment, ...] = ()
     capacity: AtCapacity | None = None
+    weighting: tuple[str, ...] = ()
+    """What cases count by: their weight, their propensity, both or neither."""
 
     @property
     def currency(self) -> str:

@@ -16,6 +16,9 @@ FEWEST_UNITS = 5
 """Nor below this number of groups of cases that depend on each other (--group): how
 much the mean of a group varies is known from the groups alone."""
 
+GROUPS_NEEDED = "groups of cases are needed"
+"""Words of a shortage of groups, which more cases of the same groups do not cure."""
+
 MOST_GROUPS = 50
 """A column with more different values than this does not divide cases into groups."""
 
@@ -47,7 +50,7 @@ def describe_shortage(
         units = FEWEST_UNITS if groups is None else len(np.unique(groups.astype(str)))
         if units >= FEWEST_UNITS:
             return None
-        return f"at least {FEWEST_UNITS} groups of cases are needed, got {units}"
+        return f"at least {FEWEST_UNITS} {GROUPS_NEEDED}, got {units}"
     if len(positive) < FEWEST_CASES:
         return f"at least {FEWEST_CASES} {what} are needed, got {len(positive)}"
     ones = int(positive.sum())

@@ -47,8 +47,8 @@ ACTIONS = {
     "drifted-pool": "find out what changed around {when}",
     "outcome-rate": "find out why the share of positive outcomes changed around {when}",
     "other-threshold": f"{POOL}, or move the threshold",
-    "selective-labels": "review some cases at random and account for the review "
-    "(--propensity)",
+    "selective-labels": "give the chance of each case to be reviewed (`--propensity "
+    "COLUMN`), or review some cases at random",
 }
 """What to do about a finding, in the imperative, by its code."""
 

@@ -16,6 +16,7 @@ from truepool.audits.values import Audit, Finding, Recommendation
 from truepool.comparison import Estimate
 from truepool.core.formatting import join_names, money, pluralize
 from truepool.data.tables.agent_columns import removal_options
+from truepool.measures.groups import GROUPS_NEEDED
 from truepool.render.actions import (
     ACTIONS,
     RECALIBRATION,
@@ -145,6 +146,12 @@ def _pool(audit: Audit) -> str:
     plan = audit.recommendation
     if plan.pool is None or plan.cost is None or plan.cost_in_use is None:
         why = dict(audit.withheld).get("comparison", "")
+        if GROUPS_NEEDED in why:
+            return (
+                "Name another column of groups (--group), or none if cases do not "
+                f"depend on each other: these are too few to compare pools ({why}). "
+                "More cases help only if they are of other groups."
+            )
         return (
             "Collect more cases with a known outcome: there are too few to compare "
             f"pools{f' ({why})' if why else ''}."
@@ -183,8 +190,8 @@ def _pool_of_part(audit: Audit, saving: Estimate) -> str:
         f"case, {plan.in_use} of all agents {_cost(audit, in_use)} "
         f"({_validation(audit)}). That saves {_cost(audit, saving.value)} per case, "
         f"{_per_thousand(audit, saving)}; {plan.why}. Of all agents as they are, "
-        f"{plan.pool} costs {_cost(audit, plan.cost or 0.0)}.{_constant(audit)}"
-        f"{_auto(audit)} Fit it again after the fix, and compare the pools again."
+        f"{plan.pool} costs {_cost(audit, plan.cost or 0.0)}.{_auto(audit)}"
+        f"{_constant(audit)} Fit it again after the fix, and compare the pools again."
     )
 
 
@@ -299,8 +306,9 @@ def _alternative(audit: Audit) -> str:
         return ""
     less = plan.cost is not None and plan.alternative_cost < plan.cost
     doubt = f", less than {plan.pool} but not significantly so" * less
+    the = "With all agents as they are, the" if plan.without else "The"
     return (
-        f"The simplest pool within one standard error of {plan.pool} is "
+        f"{the} simplest pool within one standard error of {plan.pool} is "
         f"{_name(plan.alternative, plan)}, at "
         f"{_cost(audit, plan.alternative_cost)} per case{doubt}: use it if you need a "
         "rule that is easy to explain."

@@ -88,7 +88,8 @@ def rates(audit: Audit) -> str:
     text = f"{_rates(table[plan.in_use], audit)} ({table.tested:,} cases, {where})."
     if plan.pool is None or not plan.change:
         return text
-    return f"{text} {_rates(table[plan.pool], audit)}."
+    agents = "With all agents, " * bool(plan.without)
+    return f"{text} {agents}{_rates(table[plan.pool], audit)}."
 
 
 def _rates(row: Row, audit: Audit) -> str:

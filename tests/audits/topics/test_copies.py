@@ -114,3 +114,17 @@ def test_leaving_a_copy_out_costs_more_only_where_the_interval_says_so(
     (found,) = findings_of(copied(0))
     assert says in found.advice
     assert not_said not in found.advice
+
+
+def test_beside_a_broken_agent_the_cost_of_leaving_a_copy_out_is_no_advice(monkeypatch):
+    monkeypatch.setattr(
+        Evidence, "saving_without", lambda *_: Estimate(-0.02, -0.03, -0.01)
+    )
+    panel = copied(0)
+    flipped = panel.reports.copy()
+    flipped[:, 1] = 1 - flipped[:, 1]
+    result = audit(Panel(flipped, panel.outcomes), costs=COSTS, resamples=20)
+    assert ("reversed", "agent1") in {f.key for f in result.findings}
+    (copy,) = [f for f in result.findings if f.code == "copy"]
+    assert "once the broken agents are fixed" in copy.advice
+    assert "would cost more" not in copy.advice

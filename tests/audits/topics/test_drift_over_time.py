@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from faults import COSTS, drifted, sound, timed
 from numpy.testing import assert_allclose
 
@@ -48,6 +49,17 @@ def test_without_river_alarms_are_withheld(monkeypatch):
     finding = audit(timed(sound(cases=200)), **QUICK)
     assert finding.drift.alarms == ()
     assert "river is not installed" in dict(finding.withheld)["drift alarms"]
+
+
+@pytest.mark.parametrize(
+    ("river", "what"), [(None, "Weight paths"), ("", "Drift alarms and weight paths")]
+)
+def test_what_is_from_fewer_cases_is_what_was_not_withheld(river, what, monkeypatch):
+    monkeypatch.setattr(drift, "find_spec", lambda name: river)
+    monkeypatch.setattr(drift, "alarms", lambda watched: ())
+    monkeypatch.setattr(drift, "DRIFT_CASES", 100)
+    finding = audit(timed(sound(cases=200)), **QUICK)
+    assert f"{what} are from 100 cases, thinned evenly in time." in finding.sampled
 
 
 def test_dates_are_told_where_the_cases_have_them():

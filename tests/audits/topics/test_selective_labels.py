@@ -52,6 +52,75 @@ def test_outcomes_missing_where_the_pool_says_no_are_a_warning():
     assert everywhere / 100 == pytest.approx(truth, abs=0.02)
 
 
+def test_outcomes_known_more_often_where_the_pool_says_yes_are_a_warning():
+    """Nine in ten and six in ten are missing: known four times as often."""
+    finding = finding_of(selected(0.1, 0.4)[0])
+    assert finding.severity == "warning"
+    assert finding_of(selected(0.6, 0.85)[0]).severity == "warning"  # 40 % and 15 %
+    assert finding_of(selected(0.42, 0.6)[0]).severity == "note"
+
+
+def reviewed(seed=0, cases=4000, too_high=0.0):
+    """Three calibrated agents; the cases that they find likely are mostly reviewed.
+
+    Each sees its own independent part of the log-odds.
+    """
+    rng = np.random.default_rng(seed)
+    seen = rng.normal(0, 1.2, (cases, 3))
+    chance = 1 / (1 + np.exp(2.5 - seen.sum(axis=1)))
+    outcomes = (rng.random(cases) < chance).astype(int)
+    reports = np.column_stack(
+        [calibrated(seen[:, i], seen, rng) for i in range(seen.shape[1])]
+    )
+    reports[:, 0] += too_high
+    likely = reports.mean(axis=1) > COSTS.threshold
+    propensity = np.where(likely, 0.9, 0.1)
+    known = rng.random(cases) < propensity
+    return reports, outcomes, propensity, known
+
+
+def calibrated(own, seen, rng):
+    """Chance of the event for one who sees its own part, by Monte Carlo."""
+    rest = rng.normal(0, 1.2, (4000, seen.shape[1] - 1)).sum(axis=1)
+    grid = np.linspace(own.min(), own.max(), 200)
+    chance = (1 / (1 + np.exp(2.5 - grid[:, None] - rest))).mean(axis=1)
+    return np.interp(own, grid, chance)
+
+
+def test_calibrated_agents_are_not_blamed_for_which_cases_have_an_outcome():
+    reports, outcomes, propensity, known = reviewed()
+    codes = {"biased", "over-confident", "under-confident", "needs-recalibration"}
+    panel = Panel(reports[known], outcomes[known]).with_pending(reports[~known])
+    result = audit(panel, **QUICK)
+    (cause,) = [f for f in result.findings if f.code == "selective-labels"]
+    assert cause.severity == "warning"
+    assert "`--propensity COLUMN`" in cause.advice
+    blamed = [f for f in result.findings if f.code in codes]
+    assert len(blamed) == 3
+    for finding in blamed:
+        assert (finding.severity, finding.cause) == ("note", cause.key)
+        assert "This is doubtful" in finding.sentence
+        assert finding.advice == cause.advice
+    under = dict(result.groups)[cause]
+    assert set(blamed) <= set(under)
+    assert "`--propensity COLUMN`" in result.advice
+    assert "recalibrate" not in result.advice
+    weighted = Panel(
+        reports[known], outcomes[known], propensity=propensity[known]
+    ).with_pending(reports[~known])
+    assert not [f for f in audit(weighted, **QUICK).findings if f.code in codes]
+
+
+def test_an_agent_that_reports_too_high_is_not_excused_by_which_cases_have_an_outcome():
+    reports, outcomes, _, known = reviewed(too_high=0.15)
+    panel = Panel(reports[known], outcomes[known]).with_pending(reports[~known])
+    found = audit(panel, **QUICK).findings
+    assert "selective-labels" in {f.code for f in found}
+    (high,) = [f for f in found if f.key == ("biased", "agent0")]
+    assert high.cause == ()
+    assert "doubtful" not in high.sentence
+
+
 def test_outcomes_missing_at_random_are_not_mentioned():
     assert finding_of(selected(0.5, 0.5)[0]) is None
 

@@ -52,6 +52,9 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             indifferent="Use a pool whose weights account for the overlap (`convex`, "
             f"`stacked-lr`), or leave {agent} or {model} out: whether the pool costs "
             f"more or less without {agent} is not clear from these cases.",
+            postponed="Use a pool whose weights account for the overlap (`convex`, "
+            f"`stacked-lr`), or leave {agent} or {model} out; look again at what that "
+            "costs or saves once the broken agents are fixed.",
             broken=_identical(panel.values[:, i], panel.values[:, j]),
         )
     yield from _few(evidence)

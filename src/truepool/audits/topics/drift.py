@@ -62,9 +62,9 @@ def drift_over_time(evidence: Evidence) -> Drift | None:
     every = order[_spread(len(order), DRIFT_CASES)]
     watched = panel.take(every)
     if len(every) < len(order):
+        what = "Drift alarms and weight paths" if _has_river() else "Weight paths"
         evidence.sampling.note(
-            f"Drift alarms and weight paths are from {len(every):,} cases, thinned "
-            "evenly in time."
+            f"{what} are from {len(every):,} cases, thinned evenly in time."
         )
     trace = replay(LEARNER, watched)
     path = trace.weights
@@ -92,7 +92,7 @@ def drift_over_time(evidence: Evidence) -> Drift | None:
 def _alarms(
     evidence: Evidence, watched: Panel, step: float
 ) -> tuple[tuple[str, int, float, float], ...]:
-    if find_spec("river") is None:
+    if not _has_river():
         evidence.sampling.withhold(
             "drift alarms", "river is not installed; pip install 'truepool[drift]'"
         )
@@ -101,6 +101,10 @@ def _alarms(
         (alarm.who, int(alarm.case * step), alarm.before, alarm.after)
         for alarm in alarms(watched)
     )
+
+
+def _has_river() -> bool:
+    return find_spec("river") is not None
 
 
 def _spread(cases: int, most: int) -> IntArray:

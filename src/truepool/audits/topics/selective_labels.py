@@ -13,7 +13,8 @@ from truepool.core.formatting import percent
 from truepool.measures.losses import Loss
 
 RATIO = 1.5
-"""Outcomes that are missing less than so many times as often are only a note."""
+"""Where outcomes are neither missing so many times as often among cases that the pool
+decides negative, nor known as often among the others, that is only a note."""
 
 FEW_ALARMS = 30
 """With fewer positive decisions, the likeliest cases stand for those reviewed first."""
@@ -60,10 +61,11 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         f"{percent(yes)} of {parts[1]}. Costs, calibration and comparisons are those "
         "of cases with an outcome"
         f"{_recall(evidence, known, no, yes) if decided else ''}.",
-        "Review some cases at random (`truepool score --explore`) and give the chance "
-        "of each to be reviewed (--propensity).",
+        "Give the chance of each case to be reviewed (`--propensity COLUMN`). If it is "
+        "not known, review some cases at random from now on (`truepool score "
+        "--explore`).",
         p_value=_p_value(table),
-        matters=no > RATIO * yes,
+        matters=no > RATIO * yes or 1 - yes > RATIO * (1 - no),
         most="warning",
         number=Estimate(no - yes, float("nan"), float("nan")),
         unit="difference between the shares of missing outcomes",
