@@ -116,6 +116,7 @@ POLICY = {
     "data.tables.repeated_ids": {"MOST_IDS": 1_000_000},
     "data.tables.profile": {"SEGMENTS": 20},
     "data.tables.profile_long": {"SEVERAL": 1.5},
+    "data.tables.profile_outcome": {"MOST_LABELS": 4},
     "data.tables.row_sample": {
         "BLOCK": 1_048_576,
         "BLOCKS": 20,

@@ -259,3 +259,25 @@ def test_labels_in_two_spellings_are_named_and_not_offered_as_segments(
     pd.DataFrame(P | {"verdict": labels}).to_csv("t.csv", index=False)
     words = "t.csv --config pool.toml --positive yes --pool mean --json".split()
     assert truepool("compare", *words)[0] == 0
+
+
+@pytest.mark.parametrize(
+    "other", [{}, {"gender": np.where(np.arange(T) % 2, "F", "M")}]
+)
+def test_an_outcome_with_a_third_label_is_asked_for(
+    tmp_path, monkeypatch, truepool, other
+):
+    """Without the word, and with another column of two values, that one was taken."""
+    monkeypatch.chdir(tmp_path)
+    label = LABEL.astype(object)
+    label[::10] = "annulled"
+    pd.DataFrame({**other, **P, "outcome": label}).to_csv("t.csv", index=False)
+    code, out, _ = truepool("init", "t.csv", "-o", "pool.toml")
+    assert code == 0
+    shown = " ".join(out.split())
+    assert "which column holds the outcome? 'outcome' is called like one" in shown
+    assert "pass it as --missing LABEL too" in shown
+    assert "outcome: gender" not in shown
+    cure = ("--outcome", "outcome", "--positive", "yes", "--missing", "annulled")
+    code, _, err = truepool("audit", "t.csv", "--config", "pool.toml", *cure)
+    assert code == 0, err

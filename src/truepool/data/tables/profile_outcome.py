@@ -15,6 +15,9 @@ OUTCOMES = (
 )  # fmt: skip
 """Of several columns with two values, one of such a name is the outcome."""
 
+MOST_LABELS = 4
+"""A column of such a name with three labels, or four, may be the outcome as well."""
+
 PLAIN = ({"0", "1"}, {"0.0", "1.0"}, {"false", "true"})
 """Labels that say themselves which one is positive."""
 
@@ -24,8 +27,17 @@ def find_outcome(look: Findings, columns: Mapping[str, ColumnProfile]) -> None:
     fit = [column for column in columns.values() if _fits(column, look.classes)]
     usual = [column for column in fit if has_usual_name(column)]
     chosen = usual if len(fit) > 1 else fit
-    if len(chosen) != 1:
+    third = [c for c in columns.values() if not usual and _has_third_label(look, c)]
+    if len(chosen) != 1 or third:
         none = " None has two different values." if not fit else ""
+        if third:
+            words = ", ".join(f"{k!r} ({n:,})" for k, n in third[0].counts.items())
+            none = (
+                f" {third[0].name!r} is called like one, and has the labels {words}: "
+                "if one of them means that there is no outcome (yet), pass it as "
+                "--missing LABEL too."
+            )
+        fit = third + fit
         choices = tuple((column.name, column.describe()) for column in fit)
         sentence = f"which column holds the outcome?{none}"
         labels = {c.name: _labels(c) for c in fit if _needs_positive(_labels(c))}
@@ -66,6 +78,15 @@ def is_outcome(column: ColumnProfile) -> bool:
 def has_usual_name(column: ColumnProfile) -> bool:
     """Whether a column is called as outcomes are."""
     return any(part in OUTCOMES for part in name_parts(column.name))
+
+
+def _has_third_label(look: Findings, column: ColumnProfile) -> bool:
+    """Whether a column is called like an outcome and has a label or two too many."""
+    return (
+        not look.classes
+        and has_usual_name(column)
+        and 2 < len(_labels(column)) <= MOST_LABELS
+    )
 
 
 def _fits(column: ColumnProfile, classes: Sequence[str]) -> bool:
