@@ -313,7 +313,7 @@ POLICY = {
         "DIGITS": 12,
         "WIDTH": 1e-04,
     },
-    "pools.boosted": {"CUT_MARGIN": 1e-09, "MIN_LEAF_SIZE": 20},
+    "pools.boosted": {"CUT_DECIMALS": 9, "CUT_MARGIN": 1e-09, "MIN_LEAF_SIZE": 20},
     "pools.krum": {"FAR": 1000000000.0},
     "pools.networks.training": {
         "BETAS": (0.9, 0.999),
