@@ -300,7 +300,8 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def predict_proba_one(self, reports: Mapping[str, Any]) -> dict[int, float]:
         """Pooled probability of every class of one case, by class number.
 
-        ``reports`` has a probability by agent, or one per class; agents may be missing.
+        ``reports`` has a probability by agent; of more than two classes, a list in the
+        order of ``labels_.names`` or a dict by these names. Agents may be missing.
 
         >>> from truepool.pools.mean import Mean
         >>> pool = Mean().fit_panel(Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0], ("a", "b")))
@@ -321,6 +322,15 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         ``columns`` has what the costs need to know of the case, as in {"amount": 120}.
         """
         known = {name: [value] for name, value in (columns or {}).items()}
+        costs = self.costs or NO_COSTS
+        lacking = [name for name in costs.columns if name not in known]
+        if lacking and self.threshold is None:
+            example = ", ".join(f"{name!r}: 100" for name in costs.columns)
+            raise PanelError(
+                f"a decision needs the column {lacking[0]!r} of the case, which its "
+                f"costs name; got {', '.join(map(repr, known)) or 'none'}. Write "
+                f"decide_one(reports, {{{example}}}), with the numbers of the case."
+            )
         return int(self.pool(self._one(reports), known).decisions[0])
 
     def contributions(self, reports: ArrayLike) -> FloatArray:
@@ -423,7 +433,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _one(self, reports: Mapping[str, Any]) -> FloatArray:
         """Coordinates (1, N, C) of the reports on one case."""
         self._check_fitted()
-        return match_one(reports, self.agents_, len(self.classes_))
+        return match_one(reports, self.agents_, tuple(map(str, self.labels_.names)))
 
     @abstractmethod
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
