@@ -72,6 +72,8 @@ POLICY = {
         "CLIP_TOLERANCE": 1e-06,
         "LARGEST_LOGIT": 40.0,
         "MAX_SCORE": 10,
+        "SLIP_HEIGHT": 0.1,
+        "SLIP_SHARE": 0.02,
         "MIXED_SHARE": 0.05,
         "SMALL": 0.01,
         "SUM_TOLERANCE": 0.001,

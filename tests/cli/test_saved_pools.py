@@ -766,3 +766,12 @@ def test_a_line_of_json_may_hold_the_classes_of_an_agent_in_one_key(truepool, tm
         code, _, err = truepool("score", str(path), str(new))
         assert code == 2
         assert "the keys agent0:0, agent0:1, agent0:2." in err
+
+
+def test_score_says_how_many_reports_were_rescaled(truepool, tmp_path):
+    path, new = tmp_path / "k.pool", tmp_path / "new.jsonl"
+    Mean().fit_panel(random_panel(1, classes=3)).save(path)
+    rows = [{"agent0": [0.33, 0.33, 0.33]}, {"agent0": [0.5, 0.25, 0.25]}]
+    new.write_text("\n".join(map(json.dumps, rows)))
+    said = truepool("score", str(path), str(new))[2]
+    assert "1 report summed to within 1 % of 1 and was rescaled." in said
