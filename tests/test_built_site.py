@@ -86,6 +86,7 @@ def test_a_table_of_tests_leaves_room_for_its_sentences(browser, page, width):
         assert table["prose"] > 170
 
 
+ASIDE = ("/decisions/", "/errata.html", "/reference/python/")
 FOUND = "JSON.stringify([...document.querySelectorAll('#search-results a')].map(a => a.href))"
 
 
@@ -97,6 +98,7 @@ FOUND = "JSON.stringify([...document.querySelectorAll('#search-results a')].map(
         ("add a pool", "extending"),
         ("own learner", "extending"),
         ("llm judge", "llm"),
+        ("brier", "costs"),
     ],
 )
 def test_a_page_for_users_is_found_before_decisions_and_objects(browser, words, page):
@@ -107,6 +109,9 @@ def test_a_page_for_users_is_found_before_decisions_and_objects(browser, words, 
         found = json.loads(browser.run(FOUND))
         time.sleep(0.5)
     assert f"/{page}.html" in found[0]
+    pages = [link.partition("#")[0].partition("?")[0] for link in found]
+    for_users = [not any(part in link for part in ASIDE) for link in pages]
+    assert all(for_users[:5])
 
 
 @pytest.mark.parametrize(

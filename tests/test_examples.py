@@ -89,6 +89,14 @@ def blocks(language):
     return re.findall(rf"^```{language}\n(.*?)^```$", LLM, re.MULTILINE | re.DOTALL)
 
 
+def test_git_ignores_what_the_commands_on_language_models_write():
+    commands = "\n".join(blocks("bash"))
+    written = set(re.findall(r"(?:-o|--html| >) (\w+\.\w+)", commands))
+    assert len(written) == 6
+    ignored = (ROOT / ".gitignore").read_text().splitlines()
+    assert {f"/examples/llm/{name}" for name in written} <= set(ignored)
+
+
 @pytest.mark.no_cover
 def test_every_command_on_language_models_runs_with_the_stand_in(stand_in, truepool):
     lines = [line for block in blocks("bash") for line in block.splitlines()]

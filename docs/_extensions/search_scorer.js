@@ -1,12 +1,16 @@
-// Pages whose title has the words of the query come first; records of decisions and names
-// of the code come after pages for users.
-const queryWords = (new URLSearchParams(location.search).get("q") || "").toLowerCase().match(/\w{3,}/g) || [];
+// Pages whose title has the words of the query come first; records of decisions, errata and
+// names of the code come after pages for users, unless the query is a name of the code.
+const query = new URLSearchParams(location.search).get("q") || "";
+const queryWords = query.toLowerCase().match(/\w{3,}/g) || [];
+const codeName = /[a-z][A-Z]|\w[._]\w/.test(query);
 var Scorer = {
   score: ([docname, title, anchor, descr, score, filename, kind]) => {
     const heading = title.toLowerCase();
     const named = queryWords.filter((word) => heading.includes(word.replace(/s$/, ""))).length;
-    const aside = docname.startsWith("decisions/") || kind === "object" || kind === "index";
-    return (score + 3 * named) * (aside ? 0.4 : 1);
+    const code = docname.startsWith("reference/python/") || kind === "object" || kind === "index";
+    const aside = docname.startsWith("decisions/") || docname === "errata" || code;
+    const defined = docname === "glossary" ? 2 : 0; // it says what a word means
+    return (score + 3 * named + defined) * (aside ? (codeName ? 0.4 : 0.1) : 1);
   },
   objNameMatch: 11,
   objPartialMatch: 6,

@@ -12,7 +12,9 @@ EXIT_CODES = """\
 |---|---|
 | 0 | fine |
 | 1 | a finding to fail on (`--fail-on`), or a budget of `agent llm` is used up |
-| 2 | bad input: one sentence on standard error, nothing half-written |"""
+| 2 | bad input: one sentence on standard error, nothing half-written |
+| 130 | stopped by Ctrl+C |
+| 143 | `serve` was stopped by SIGTERM |"""
 
 
 def http() -> str:

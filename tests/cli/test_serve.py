@@ -260,10 +260,19 @@ def test_a_ledger_is_backed_up_and_restored(truepool, place, tmp_path):
     out = truepool("ledger", "backup", place, "-o", copy)[1]
     assert out == f"Wrote 41 records to {copy}.\n"
     out = truepool("ledger", "restore", copy, new)[1]
-    assert out == f"Verified 1 pool and restored them to {new}.\n"
+    assert out == f"Verified 1 pool and restored it to {new}.\n"
     assert truepool("ledger", "verify", new) == truepool("ledger", "verify", place)
     code, _, err = truepool("ledger", "restore", copy, new)
     assert (code, "into an empty ledger" in err) == (2, True)
+
+
+def test_the_exit_codes_of_a_stopped_service_are_listed():
+    docs = Path(__file__).parents[2] / "docs"
+    said = re.search(r"exit code is then (.*)", (docs / "serve.md").read_text())[1]
+    codes = set(re.findall(r"\d+", said))
+    assert codes == {"130", "143"}
+    listed = (docs / "reference" / "errors.md").read_text().partition("## Codes")[0]
+    assert codes <= set(re.findall(r"^\| (\d+) \|", listed, re.MULTILINE))
 
 
 def test_compact_gives_the_space_back(truepool, place):

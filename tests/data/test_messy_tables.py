@@ -352,6 +352,15 @@ def test_only_reports_before_the_decision_count():
     assert "1 report made at or after the decision time" in found.notes()[0]
 
 
+def test_a_case_has_one_decision_time():
+    """Where a deadline was edited, reports that know the outcome would count."""
+    table = pa.table({**LONG, "closes": [2, 2, 3, 3, 9]})
+    written = TableFormat(long=COLUMNS, time="made", decision_time="closes")
+    message = "has 2 in zero-based row 0 and 9 in zero-based row 4 for case 'q1'"
+    with pytest.raises(SourceError, match=f"one decision time; .* {message}"):
+        load_panel(table, written)
+
+
 def test_days_that_cannot_be_told_apart_do_not_let_the_outcome_leak_in():
     days = {"made": ["2025-02-08", "2025-02-09"] * 2, "closes": ["2025-02-09"] * 4}
     rows = {"question": ["q1", "q1", "q2", "q2"], "who": ["ada", "bob"] * 2}

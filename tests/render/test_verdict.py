@@ -181,6 +181,13 @@ def test_a_feed_that_saves_most_needs_no_reason():
     assert words in advice(less)
 
 
+def test_recalibration_saves_more_only_than_everything_that_comes_first():
+    """It was compared with the feed alone, and 0.3 called more than 0.4."""
+    steps = error("unrelated", "bob", saving=estimate(0.4)), error("constant-feed", "a")
+    dead = replace(fixed(*steps), findings=(recalibration("biased-pool", saves=0.3),))
+    assert "would save more" not in advice(dead)
+
+
 @pytest.mark.parametrize(
     ("savings", "words"),
     [

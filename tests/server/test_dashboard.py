@@ -3,6 +3,7 @@
 import base64
 import re
 import shlex
+from dataclasses import replace
 from html import unescape
 
 import numpy as np
@@ -78,10 +79,51 @@ def test_a_drift_and_a_dead_feed_raise_alarms(view):
     assert states["bob"] == "changed"
     assert {states[name] for name in ("ada", "dan", "eve")} == {"reporting"}
     assert view.severity == "error"
-    assert view.headline == "Check the feed of cyd (stopped)."
+    assert view.headline == "Check the feed of cyd (stopped). Alarms also on bob."
     stopped = next(a for a in view.alarms if a.kind == "stopped")
     assert stopped.sentence == "cyd has stopped reporting."
     assert view.times[DEAD - 1] <= stopped.since <= stopped.at
+
+
+@pytest.mark.parametrize(
+    ("watched", "said"),
+    [
+        (None, "No feed is watched: alarms need two labels and at least two agents."),
+        (0, "No alarms on feeds in {}; drift is watched from case 201 on."),
+        (201, "No alarms on feeds in {}, nor on drift in the last 201."),
+        (10_000, "No alarms on feeds or drift in {}."),
+    ],
+)
+def test_the_headline_says_where_drift_was_watched(view, watched, said):
+    fine = tuple(replace(a, severity="ok") for a in view.agents)
+    calm = replace(view, agents=fine, alarms=(), drift_watched=watched)
+    assert calm.headline == said.format(calm.last_decisions)
+    html = render.pool_page(calm)
+    part = watched is not None and watched < view.window
+    assert ("Drift is watched from case 201 on: the 200 cases before" in html) == part
+    assert view.drift_watched == view.window - 200
+
+
+def test_the_headline_names_every_agent_with_an_alarm(view):
+    fine = tuple(replace(a, severity="ok") for a in view.agents)
+    (alarm,) = [a for a in view.alarms if a.kind == "stopped"]
+    names = ("ada", "pool", "bob", "outcomes", "dan")
+    alarms = tuple(replace(alarm, who=name) for name in names)
+    assert replace(view, agents=fine, alarms=alarms).headline == (
+        "ada has stopped reporting. Alarms also on the pool, bob, the outcomes and 1 more."
+    )
+
+
+def test_a_pool_with_three_labels_is_not_said_to_be_free_of_alarms(tmp_path):
+    pool = {"name": "demo", "agents": ["ada", "bob"], "labels": ["a", "b", "c"]}
+    with Local(tmp_path / "l.db", pool) as local:
+        rows = [("c", agent, [0.2, 0.3, 0.5]) for agent in pool["agents"]]
+        local.report("demo", rows)
+        local.decide("demo", "c", None)
+        local.settle("demo", [("c", "b")])
+        view = Dashboard(local.coordinator).pool(ANYONE, "demo")
+    assert view.headline.startswith("No feed is watched: ")
+    assert "No alarms" not in render.pool_page(view)
 
 
 def test_costs_are_those_of_the_decisions(busy, view):
@@ -126,10 +168,10 @@ def test_credit_and_weights_are_those_of_the_ledger(busy, view):
     assert evidence == busy.evidence("demo", 10_000)[0]
 
 
-def two_agents(local, cases, *, bob=None):
+def two_agents(local, cases, *, bob=None, first=0):
     """Ada knows the outcome well; bob reports on every other case. Yield the weights."""
-    rng = np.random.default_rng(0)
-    for i in range(cases):
+    rng = np.random.default_rng(first)
+    for i in range(first, first + cases):
         fraud = rng.random() < 0.3
         ada = float(np.clip(rng.normal(0.8 if fraud else 0.05, 0.02), 0.01, 0.99))
         rows = [(f"c{i}", "ada", ada)]
@@ -204,7 +246,9 @@ def test_what_is_significantly_cheaper_stands_under_the_headline(tmp_path):
         view = Dashboard(local.coordinator).pool(ANYONE, "demo")
         client = TestClient(app(local.coordinator, local=True), "http://localhost:8765")
         index = unescape(client.get("/").text)
-    assert view.headline == "No alarms on feeds or drift in the last 200 decisions."
+    assert view.headline == (
+        "No alarms on feeds in the last 200 decisions; drift is watched from case 201 on."
+    )
     assert re.fullmatch(
         r"Significantly cheaper per case than the rule in use: the best agent \(ada\) by "
         r"\S+ \[.+?\], the challenger shadow by \S+ \[.+?\] \(95 % interval, EUR\)\.",
@@ -217,6 +261,83 @@ def test_what_is_significantly_cheaper_stands_under_the_headline(tmp_path):
     assert '<p class="verdict ">' in html
     assert '<span class="badge note">no alarms</span>' in index
     assert view.cheaper in index
+
+
+BAD_BOB = {"learner": "static", "settings": {"warmup": 0}}
+"""Weights stay equal, also that of an agent who reports the opposite."""
+
+
+def test_after_a_promotion_the_page_is_about_the_promoted_rule(tmp_path):
+    """Costs and calibration are those of its own decisions and its shadow decisions."""
+    with Local(tmp_path / "l.db", TWO | BAD_BOB) as local:
+        for _ in two_agents(local, 10, bob=lambda ada: 1 - ada):
+            pass
+        rule = {"learner": "hedge", "settings": {"rate": 2.0}}
+        local.change("demo", "challenge", {"name": "shadow", "rule": rule})
+        for _ in two_agents(local, 200, bob=lambda ada: 1 - ada, first=10):
+            pass
+        before = Dashboard(local.coordinator).pool(ANYONE, "demo")
+        local.change("demo", "promote", {"name": "shadow"})
+        view = Dashboard(local.coordinator).pool(ANYONE, "demo")
+        (evidence,) = local.evidence("demo", 10_000)
+        decided = local.history("demo", 10_000).cases[10:]
+        for _ in two_agents(local, 5, bob=lambda ada: 1 - ada, first=210):
+            pass
+        later = Dashboard(local.coordinator).pool(ANYONE, "demo")
+        now = local.describe("demo")["weights"]
+    assert "the best agent (ada)" in before.cheaper
+    assert before.promotion == ""
+    assert evidence["cases"] == view.rule_settled == view.comparison[0].cases == 200
+    assert view.comparison[0].cost.value == pytest.approx(evidence["cost"]["shadow"])
+    assert evidence["cost"]["shadow"] < evidence["cost"]["first"]
+    assert view.cheaper == ""
+    pooled = [case.decision["pooled"]["shadow"][1] for case in decided]
+    mean = np.average(view.reliability.mean_report, weights=view.reliability.cases)
+    assert mean == pytest.approx(np.mean(pooled))
+    assert view.reliability.cases.sum() == 200
+    assert view.promotion == (
+        "shadow was promoted after the last decision. first made the last 210 "
+        "decisions. Costs and calibration are those of shadow, from the 200 settled cases "
+        "that it decided, or would have decided in shadow mode."
+    )
+    html = unescape(render.pool_page(view))
+    assert f"<p>{view.promotion}</p>" in html
+    assert "Appears after the second decision by shadow." in html
+    assert re.match(
+        r"shadow has decided every case since \S+\. Of the last 215 decisions, first "
+        r"made 210, shadow made 5\. .* from the 205 settled cases",
+        later.promotion,
+    )
+    for line in later.weights:
+        assert np.isnan(line.values[:210]).all()
+        assert line.values[-1] == pytest.approx(now[line.name], abs=0.05)
+    assert "Weight of each agent in decisions by shadow" in render.pool_page(later)
+
+
+def test_a_promoted_rule_that_ran_on_few_cases_has_no_cost_yet(tmp_path):
+    with Local(tmp_path / "l.db", TWO | BAD_BOB) as local:
+        for _ in two_agents(local, 60):
+            pass
+        added = {"name": "new", "rule": {"learner": "hedge"}}
+        local.change("demo", "challenge", added)
+        local.change("demo", "promote", {"name": "new"})
+        none = Dashboard(local.coordinator).pool(ANYONE, "demo")
+        for _ in two_agents(local, 5, first=60):
+            pass
+        view = Dashboard(local.coordinator).pool(ANYONE, "demo")
+    assert none.promotion == (
+        "new was promoted after the last decision. first made the last 60 decisions."
+    )
+    assert view.comparison == ()
+    assert view.reliability is None
+    assert view.cautions == []
+    html = render.pool_page(view)
+    for what in ("Costs are compared", "It is shown"):
+        assert (
+            f"{what} once 30 cases are settled that new decided, or would have decided "
+            "in shadow mode; so far 5."
+        ) in html
+    assert {agent.name for agent in view.agents if agent.cost} == {"ada", "bob"}
 
 
 def test_what_is_not_significantly_cheaper_is_not_said_to_be(view):

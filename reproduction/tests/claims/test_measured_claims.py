@@ -323,9 +323,7 @@ T_9_OF_14 = 3.91
 """The same for the largest of fourteen means (Bonferroni)."""
 
 
-@pytest.mark.parametrize(
-    "pool", ["Stacking-LR", "MLP aggregator", "MLP aggregator, 4 layers"]
-)
+@pytest.mark.parametrize("pool", ["MLP aggregator", "MLP aggregator, 4 layers"])
 def test_claim_144_learned_weights_pay_an_agent_that_inverts_its_reports(pool):
     key = f"NSL-KDD, costs: {pool}"
     gain = ours(MISREPORTS, key, "gain, relearned")
@@ -338,13 +336,20 @@ def test_claim_144_learned_weights_pay_an_agent_that_inverts_its_reports(pool):
     assert safe.value + T_9 * safe.error < gain.value - T_9 * gain.error
 
 
+@pytest.mark.parametrize("pool", ["Stacking-LR", "auto"])
+def test_claim_144_stacking_pays_no_inversion_where_it_keeps_directions(pool):
+    gain = ours(MISREPORTS, f"NSL-KDD, costs: {pool}", "gain, relearned")
+    assert gain.value < T_9 * gain.error
+    assert gain.value + T_9 * gain.error < 0.05  # 0.312 and 0.114 with the mean
+
+
 @pytest.mark.parametrize("panel", ["Diabetes", "NSL-KDD"])
 @pytest.mark.parametrize("pool", POOLS)
 def test_claim_144_credit_against_a_pool_without_the_agent_pays_nobody(panel, pool):
     key = f"{panel}, costs: {pool}"
     gain = ours(MISREPORTS, key, "gain against a pool without it")
     assert gain.value < T_9_OF_14 * gain.error
-    assert gain.value < 0.05  # learned pools paid 0.16 to 0.31 for an inversion
+    assert gain.value < 0.05  # perceptrons pay 0.17 to 0.20 for an inversion
 
 
 def test_claim_144_vcg_weights_pay_for_over_reporting_at_one_half():

@@ -220,7 +220,8 @@ def restore(
 
     names = backups.restore(backup, target)
     pools = pluralize(len(names), "pool")
-    print_line(f"Verified {pools} and restored them to {display_name(target)}.")
+    them = "it" if len(names) == 1 else "them"
+    print_line(f"Verified {pools} and restored {them} to {display_name(target)}.")
 
 
 @app.command("statement")

@@ -104,10 +104,10 @@ def _why_first(audit: Audit) -> str:
     )
     if not feeds or other is None or other.cost is None:
         return ""
-    if other.cost.value <= max(map(sure_saving, feeds)):
+    if other.cost.value <= max(map(sure_saving, first)):
         return ""
     than = ""
-    if len(feeds) == 1 and feeds[0].saving is not None and feeds[0].saving.value >= 0:
+    if len(first) == 1 and feeds[0].saving is not None and feeds[0].saving.value >= 0:
         than = f" against {_cost(audit, feeds[0].saving.value)}"
     what = other.who[0] if other.who else "the pool"
     return (

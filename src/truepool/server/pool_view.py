@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -54,10 +55,13 @@ def make_view(
     """Return all that a page shows of a pool."""
     first = decided[0].n if decided else 0
     noticed = [one for one in watch.noticed if one.n >= first]
+    rule = described["rule"]
+    ran = [case for case in history.cases if rule in case.decision["decisions"]]
     enough = len(history.cases) >= FEWEST
-    yardsticks = Yardsticks.from_history(history) if enough else None
+    yardsticks = Yardsticks.from_history(history, rule) if enough else None
+    compared = yardsticks if len(ran) >= FEWEST else None
     saved = savings(history)
-    weights = _weights(history, decided, described["weights"] or {})
+    weights = _weights(history, decided, rule, described["weights"] or {})
     credit = np.where(np.isnan(saved), np.nan, np.nancumsum(saved, axis=0))
     # The same order in both, so that an agent has one colour.
     order = _order(credit if np.isnan(weights).all() else weights)
@@ -67,7 +71,7 @@ def make_view(
         name=described["name"],
         costs={"currency": "", **described["costs"]},
         labels=tuple(map(str, history.pool.labels.names)),
-        rule=described["rule"],
+        rule=rule,
         learner=described.get("learner") or "a saved pool",
         level=LEVEL,
         decided=counts.get("decide", 0),
@@ -77,20 +81,22 @@ def make_view(
         recent=tuple(_recent(history.pool, decided[: -LISTED - 1 : -1])),
         window=len(decided),
         window_settled=len(history.cases),
+        rule_settled=len(ran),
+        deciders=tuple(one.content["champion"] for one in decided),
         times=tuple(one.at for one in decided),
         settled_times=tuple(case.at for case in history.cases),
         throughput=_throughput(decided),
         agents=tuple(_agents(described, history, decided, noticed, yardsticks, saved)),
         all_agents=len(history.agents),
+        drift_watched=watch.drift_watched,
         alarms=tuple(_alarm(one) for one in reversed(noticed)),
         weights=_lines(history.agents, weights, order),
         credit=_lines(history.agents, credit, order),
-        cost_lines=_cost_lines(yardsticks),
-        comparison=tuple(_comparison(history, yardsticks)),
-        reliability=_reliability(history) if enough else None,
+        cost_lines=_cost_lines(compared),
+        comparison=tuple(_comparison(history, compared)),
+        reliability=_reliability(replace(history, cases=ran), rule),
         challengers=tuple(
-            history.evidence(described["rule"], name)
-            for name in described["challengers"]
+            history.evidence(rule, name) for name in described["challengers"]
         ),
         fewest=FEWEST,
         now=time.time(),
@@ -210,15 +216,19 @@ def _known(history: History, by_case: FloatArray) -> tuple[FloatArray, Costs, In
 
 
 def _weights(
-    history: History, decided: Sequence[Decided], now: Mapping[str, float]
+    history: History, decided: Sequence[Decided], rule: str, now: Mapping[str, float]
 ) -> FloatArray:
     """Weight of each agent in the rule at each decision (T, N); NaN where it has none.
 
-    The ledger holds the shares of those who reported. The others keep their weight,
-    which they have at their next report, or now; the rest is what was shared.
+    NaN also where another rule decided: the ledger has no weights of a rule in shadow
+    mode. It holds the shares of those who reported. The others keep their weight, which
+    they have at their next report, or now; the rest is what was shared.
     """
     agents = history.agents
-    used = [one.content["weights"] or {} for one in decided]
+    used = [
+        (one.content["champion"] == rule and one.content["weights"]) or {}
+        for one in decided
+    ]
     table = np.array(
         [[weights.get(agent, np.nan) for agent in agents] for weights in used],
         dtype=np.float64,
@@ -230,7 +240,7 @@ def _weights(
     kept = np.array([now.get(agent, 0.0) for agent in agents])
     for t in reversed(range(len(table))):
         if not given[t].any():
-            continue  # a rule without weights decided
+            continue  # a rule without weights decided, or another rule
         if abs(sum(used[t].values()) - 1) <= SUM_TOLERANCE:  # else a saved pool
             table[t] *= 1 - kept[absent[t]].sum()
         table[t, absent[t]] = kept[absent[t]]
@@ -265,15 +275,13 @@ def _comparison(history: History, yardsticks: Yardsticks | None) -> Iterator[Cos
     for name, costs in (yardsticks.rows if yardsticks else {}).items():
         saved = costs - yardsticks.pool if yardsticks else costs
         known = int((~np.isnan(costs)).sum())
-        own = yardsticks is not None and costs is yardsticks.pool
-        gap = None if own else _saving(history, saved)
+        gap = None if name == "the pool" else _saving(history, saved)
         yield CostRow(name, known, _cost(history, costs), gap)
 
 
-def _reliability(history: History) -> Reliability | None:
-    """Calibration of the pooled probability, with two labels."""
-    if len(history.pool.labels.names) != 2:
+def _reliability(history: History, rule: str) -> Reliability | None:
+    """Calibration of what a rule pooled, with two labels and enough cases."""
+    if len(history.pool.labels.names) != 2 or len(history.cases) < FEWEST:
         return None
-    decisions = [case.decision for case in history.cases]
-    pooled = np.array([d["pooled"][d["champion"]][1] for d in decisions])
+    pooled = np.array([case.decision["pooled"][rule][1] for case in history.cases])
     return reliability(pooled, history.outcomes, LEVEL)

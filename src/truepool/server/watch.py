@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from truepool.online.alarms import Alarm, Monitor
+from truepool.online.alarms.monitor import WARM_UP
 from truepool.server.configuration import PoolConfig
 from truepool.server.recent import Decided
 
@@ -42,6 +43,13 @@ class Watch:
                 threshold=pool.threshold,
                 cases_per_false_alarm=FALSE_ALARMS,
             )
+
+    @property
+    def drift_watched(self) -> int | None:
+        """Cases on which reports were watched for drift; None: no feed is watched."""
+        if self._monitor is None:
+            return None
+        return max(0, self._monitor.case - WARM_UP)
 
     def update(self, decided: list[Decided]) -> None:
         """See the decisions and outcomes that are new, in the order of the ledger."""

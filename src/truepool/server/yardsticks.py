@@ -11,9 +11,9 @@ from truepool.server.history import History
 
 @dataclass(frozen=True, eq=False)
 class Yardsticks:
-    """Cost (T,) of what was decided, and of what others would have decided.
+    """Cost (T,) of what a rule decided, and of what others would have decided.
 
-    NaN where there was no report to decide by.
+    NaN where there was no report to decide by, and where the rule did not run yet.
     """
 
     pool: FloatArray
@@ -21,11 +21,17 @@ class Yardsticks:
     agents: dict[str, FloatArray]
 
     @classmethod
-    def from_history(cls, history: History) -> "Yardsticks":
-        """Decide every settled case again by the mean and by each agent."""
+    def from_history(cls, history: History, rule: str) -> "Yardsticks":
+        """Decide every settled case again by the mean and by each agent.
+
+        Of the rule, its decisions count, and those that it made in shadow mode.
+        """
         K = len(history.pool.labels.names)
         costs, outcomes = history.costs, history.outcomes
-        decided = np.array([case.decision["decision"] for case in history.cases])
+        found = [case.decision["decisions"].get(rule) for case in history.cases]
+        ran = np.array([decision is not None for decision in found])
+        decided = np.array([decision or 0 for decision in found])
+        pool = np.where(ran, costs.cost_per_case(outcomes, decided, K), np.nan)
 
         def paid(pooled: FloatArray) -> FloatArray:
             known = np.asarray(~np.isnan(pooled).any(axis=1))
@@ -37,23 +43,25 @@ class Yardsticks:
         count = (~np.isnan(values)).sum(axis=1)
         mean = np.where(count, np.nansum(values, axis=1) / np.maximum(count, 1), np.nan)
         agents = {agent: paid(values[:, i]) for i, agent in enumerate(history.agents)}
-        return cls(costs.cost_per_case(outcomes, decided, K), paid(mean), agents)
+        return cls(pool, paid(mean), agents)
 
     @property
     def best_agent(self) -> str | None:
         """The agent whose decisions cost least, of those that report on most cases."""
+        ran = ~np.isnan(self.pool)
         means = {
-            name: float(np.nanmean(costs))
+            name: float(np.nanmean(costs[ran]))
             for name, costs in self.agents.items()
-            if 2 * np.isnan(costs).sum() < len(costs)
+            if 2 * np.isnan(costs[ran]).sum() < ran.sum()
         }
         return min(means, key=lambda name: means[name], default=None)
 
     @property
     def rows(self) -> dict[str, FloatArray]:
-        """The pool, the mean and the best agent, by what they are called."""
+        """The pool, the mean and the best agent, on the cases of the rule."""
         found = {"the pool": self.pool, "the mean of the reports": self.mean}
         best = self.best_agent
         if best is not None:
             found[f"the best agent ({best})"] = self.agents[best]
-        return found
+        ran = ~np.isnan(self.pool)
+        return {name: np.where(ran, costs, np.nan) for name, costs in found.items()}

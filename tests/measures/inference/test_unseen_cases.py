@@ -191,3 +191,49 @@ def test_an_audit_is_certain_of_no_cost_and_no_recall_either():
         assert (part.cost.value, part.recall.value) == (0.0, 1.0)
         assert part.cost.high > FN / 150
         assert 0.7 < part.recall.low < 1.0 == part.recall.high
+
+
+def reviewed_cases(seed):
+    """Outcomes, weights and costs of the cases of one draw of who was reviewed.
+
+    A pool misses 15 % of the positives; of what it lets pass, 5 % is reviewed.
+    """
+    rng = np.random.default_rng([5, seed])
+    outcomes = (rng.random(4_000) < 0.04).astype(int)
+    flagged = rng.random(4_000) < np.where(outcomes == 1, 0.85, 0.05)
+    chance = np.where(flagged, 1.0, 0.05)
+    cost = np.where(outcomes == 1, 20.0 * ~flagged, 1.0 * flagged)
+    seen = rng.random(4_000) < chance
+    return outcomes[seen], 1 / chance[seen], cost[seen]
+
+
+def test_a_miss_among_the_few_that_were_reviewed_may_not_have_been_seen():
+    """In three of ten draws none of them is a miss, and none of them is positive."""
+    true = 0.04 * 0.15 * 20 + 0.96 * 0.05
+    held = alone = 0
+    for seed in range(RUNS):
+        outcomes, weights, cost = reviewed_cases(seed)
+        stakes = np.where(outcomes == 1, 20.0, 1.0)
+        units = independent_units(cost[:, None], weights)[:, 0]
+        drawn = Resamples(len(units), 300, seed)
+        unseen = unseen_errors(cost, stakes, outcomes, weights)
+        for found, counts in ((unseen, True), ((0.0, 0.0), False)):
+            interval = estimate_cost(units, found, drawn, 0.95)
+            covered = interval.low <= true <= interval.high
+            held += covered and counts
+            alone += covered and not counts
+    assert held / RUNS > 0.95 - 3 * np.sqrt(0.95 * 0.05 / RUNS)
+    assert alone < held
+
+
+def test_a_class_is_shown_to_err_only_where_its_large_weights_are():
+    outcomes, stakes = np.array([1, 1, 1, 0, 0]), np.array([10.0, 10, 10, 1, 1])
+    weights = np.array([1.0, 1, 20, 1, 1])
+    light, heavy = np.array([10.0, 0, 0, 1, 0]), np.array([10.0, 0, 10, 1, 0])
+    size = 20 / np.append(weights, 20).mean() * 10
+    assert unseen_errors(light, stakes, outcomes, weights)[0] == pytest.approx(size)
+    # a negative of large weight has not been seen, and counts too
+    assert len(unseen_differences(stakes, outcomes, weights)) == 8
+    for groups in (None, np.array(["a", "b", "c", "d", "e"])):
+        found = unseen_errors(heavy, stakes, outcomes, weights, groups)[0]
+        assert found == pytest.approx(20 / np.append(weights, 20).mean())

@@ -57,3 +57,30 @@ def test_the_interval_of_a_rare_miss_holds_the_truth():
         )
         held += low <= recall <= high
     assert held / runs > 0.95 - 3 * np.sqrt(0.95 * 0.05 / runs)
+
+
+@pytest.mark.parametrize("reviewed", [0.02, 0.05])
+def test_recall_where_few_cases_that_were_let_pass_were_reviewed(reviewed):
+    """By effective numbers alone it held the truth in 40 % and 73 % of the draws."""
+    runs, rng, held = 400, np.random.default_rng(6), 0
+    positive = np.arange(2_000) < 200
+    for _ in range(runs):
+        flagged = rng.random(2_000) < np.where(positive, 0.85, 0.1)
+        chance = np.where(flagged, 1.0, reviewed)
+        seen = rng.random(2_000) < chance
+        low, high = share_interval(
+            flagged[seen], positive[seen], 0.95, 1 / chance[seen]
+        )
+        held += low <= flagged[positive].mean() <= high
+    assert held / runs > 0.95 - 3 * np.sqrt(0.95 * 0.05 / runs)
+
+
+def test_one_miss_of_large_weight_is_enough_for_the_effective_number():
+    members, weights = np.ones(40, bool), np.r_[np.ones(38), 20.0, 20.0]
+    hits = members.copy()
+    hits[-1] = False
+    low, high = share_interval(hits, members, 0.95, weights)
+    again = share_interval(hits, members, 0.95, 3 * weights)
+    assert (low, high) == pytest.approx(again)
+    unseen, _ = share_interval(members, members, 0.95, weights)
+    assert unseen < 58 / 78  # the share with one more, that is missed

@@ -45,6 +45,7 @@ class Misreports(Experiment):
     """One agent misreports, then all of them may, to seven pools on two panels."""
 
     name: ClassVar[str] = "misreports"
+    version: ClassVar[str] = "2"
     readings: ClassVar[Mapping[str, Reading]] = {
         TABLE: Reading(
             "The paper says that learned weighting can be exploited and measures "
@@ -53,8 +54,9 @@ class Misreports(Experiment):
             f"({LEARN['quick']} at reduced size), decisions are at 0.5, as in the "
             "paper, or at the threshold of the costs (FN 10, FP 1). Every agent is "
             "paid its leave-one-out credit in cost per case: the cost of the pool with "
-            "the same weights where the agent is silent (networks and stacking put the "
-            "mean of the others in its place), less that with its report. "
+            "the same weights where the agent is silent (networks put the mean of the "
+            "others in its place, stacking what the others suggest), less that with "
+            "its report. "
             f"Misreports: {STEP} more, {STEP} less, log-odds doubled, halved, rounded "
             "to 0 and 1, inverted. Weights kept: an agent misreports only once the "
             "pool has learned from the truth, mean of the five agents. Relearned: one "

@@ -95,6 +95,7 @@ def pivot(
         limit = parse_times(frame[written.decision_time], written)
         limit = np.asarray(check_times(limit))
         _check_same_kind(times, limit, str(time), written.decision_time)
+        _check_one_limit(limit, cases, case, frame[written.decision_time])
         used &= times < limit
     dated = times if limit is None else limit
     late = int((~np.isnan(reports)).sum() - used.sum())
@@ -147,6 +148,22 @@ def _check_same_kind(times: Array, limit: Array, time: str, decision_time: str) 
             f"times and decision times must both be dates or both numbers; {time!r} "
             f"holds {kinds[0]} and {decision_time!r} {kinds[1]}. Name other columns "
             "(--time, --decision-time)."
+        )
+
+
+def _check_one_limit(
+    limit: Array, cases: list[Any], case: IntArray, column: nw.Series[Any]
+) -> None:
+    """Refuse two decision times of a case: what came after the first one may count."""
+    differs = limit != _latest(limit, case, len(cases))[case]
+    if differs.any():
+        row = int(np.argmax(differs))
+        other = int(np.argmax((case == case[row]) & (limit != limit[row])))
+        raise SourceError(
+            f"a case must have one decision time; column {column.name!r} has "
+            f"{column[row]!r} in {row_name(row)} and {column[other]!r} in "
+            f"{row_name(other)} for case {cases[case[row]]!r}. Write the same in all "
+            "its rows: the earlier one, if reports made after it may know the outcome."
         )
 
 

@@ -2,7 +2,10 @@
 
 import numpy as np
 
-from truepool.core.arrays import Array, FloatArray, IntArray
+from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
+
+LIKE_WEIGHTS = 4.0
+"""Weights that differ by no more than this factor make no strata."""
 
 
 def unseen_differences(
@@ -19,13 +22,16 @@ def unseen_differences(
     case that only the one rule decides correctly, and half a case of the other. Two
     whole cases with :math:`\pm s_k / \sqrt{2}` vary as much, where :math:`s_k` is the
     root mean square of what a decision can change in a case of class k. They are as
-    large as the ``units`` of `independent_units` (by default, one per case).
+    large as the ``units`` of `independent_units` (by default, one per case). Where
+    weights differ much, light and heavy cases have their own: see `_strata`.
 
     >>> stakes = np.array([10.0, 10.0, 1.0, 1.0])
     >>> unseen_differences(stakes, np.array([1, 1, 0, 0])).round(2)
     array([ 0.71, -0.71,  7.07, -7.07])
     """
-    half = np.sqrt(_mean_squares(stakes, outcomes, weights, units) / 2)
+    stakes, outcomes, weights = _complete(stakes, outcomes, weights)
+    strata = _strata(outcomes, weights)
+    half = np.sqrt(_mean_squares(stakes, strata, weights, units) / 2)
     return np.stack([half, -half], axis=1).ravel()
 
 
@@ -59,20 +65,70 @@ def unseen_errors(
 
     ``excess`` (T,) is what each decision costs more than the right one. Of a class that
     was always decided correctly an error may still occur: the first number is what that
-    changes, of the class where it is most, 0 where every class has shown one. The
-    second is what a right decision changes where every decision was wrong, else 0. Both
-    are as large as the units of `independent_units`: the cases of a group may well be
-    wrong together.
+    changes, of the class where it is most, 0 where every class has shown one (where
+    weights differ much, the light and the heavy cases of every class: see `_strata`).
+    The second is what a right decision changes where every decision was wrong, else 0.
+    Both are as large as the units of `independent_units`: the cases of a group may well
+    be wrong together.
 
     >>> outcomes, stakes = np.array([1, 1, 0, 0]), np.array([10.0, 10.0, 1.0, 1.0])
     >>> unseen_errors(np.array([0.0, 0.0, 1.0, 0.0]), stakes, outcomes)
     (10.0, 0.0)
     """
-    sizes, cases = _unit_sizes(stakes, outcomes, weights, groups), np.bincount(outcomes)
     wrong = excess > 1e-9 * stakes  # not what rounding leaves
-    shown = np.bincount(outcomes, wrong)[cases > 0] > 0
+    stakes, outcomes, weights = _complete(stakes, outcomes, weights)
+    more = len(outcomes) - len(wrong)
+    if groups is not None:
+        groups = np.append(groups.astype(str), [f"unseen {i}" for i in range(more)])
+    strata = _strata(outcomes, weights)
+    sizes, cases = _unit_sizes(stakes, strata, weights, groups), np.bincount(strata)
+    shown = np.bincount(strata, np.append(wrong, np.zeros(more)))[cases > 0] > 0
     error = float(sizes[~shown].max(initial=0.0))
     return error, float(sizes.max(initial=0.0)) if wrong.all() else 0.0
+
+
+def _strata(outcomes: IntArray, weights: FloatArray | None) -> IntArray:
+    """Cases that could show the same error (T,): those of a class, and of like weights.
+
+    Where few of the cases that a pool let pass were reviewed, each stands for many, and
+    one miss among them may cost more than all that were seen. None being seen says
+    little, however many errors cases of weight 1 have shown.
+
+    >>> _strata(np.array([1, 1, 0]), np.array([1.0, 20.0, 1.0]))
+    array([2, 3, 0])
+    >>> _strata(np.array([1, 1, 0]), np.array([1.0, 2.0, 1.0]))
+    array([1, 1, 0])
+    """
+    heavy = large_weights(weights)
+    return np.asarray(2 * outcomes + heavy) if heavy.any() else outcomes
+
+
+def _complete(
+    stakes: FloatArray, outcomes: IntArray, weights: FloatArray | None
+) -> tuple[FloatArray, IntArray, FloatArray | None]:
+    """Add to each class without a case of large weight one that could be seen next."""
+    heavy = large_weights(weights)
+    if weights is None or not heavy.any():
+        return stakes, outcomes, weights
+    lacking = np.setdiff1d(outcomes, outcomes[heavy])
+    usual = [np.sqrt(np.square(stakes[outcomes == k]).mean()) for k in lacking]
+    large = np.sqrt(np.square(weights[heavy]).mean())
+    return (
+        np.append(stakes, usual),
+        np.append(outcomes, lacking),
+        np.append(weights, np.full(len(lacking), large)),
+    )
+
+
+def large_weights(weights: FloatArray | None) -> BoolArray:
+    """Whether each weight is one of the large ones (T,); none where all are alike.
+
+    >>> large_weights(np.array([1.0, 20.0, 2.0])), large_weights(np.array([1.0, 2.0]))
+    (array([False,  True, False]), array([False, False]))
+    """
+    if weights is None or weights.max() <= LIKE_WEIGHTS * weights.min():
+        return np.zeros(0 if weights is None else len(weights), bool)
+    return np.asarray(weights > np.sqrt(weights.min() * weights.max()))
 
 
 def _unit_sizes(

@@ -6,6 +6,7 @@ import numpy as np
 
 from truepool.core.arrays import Array, BoolArray, FloatArray
 from truepool.measures.inference.bootstrap import check_level, standard_errors
+from truepool.measures.inference.unseen_cases import large_weights
 
 
 def share_interval(
@@ -22,7 +23,9 @@ def share_interval(
     they are apart where p is 0 or 1: of thirty positives that are all found, the
     thirty-first may be missed. Of weighted or grouped cases, n is the number of
     independent ones that would vary as much (Korn and Graubard 1998), at most as many
-    as there are members.
+    as there are members. Where weights differ much and no member of large weight is
+    missing from the hits, the lower end is that with one more which is: where few of
+    the cases that a pool let pass were reviewed, none of the few may have been a miss.
 
     >>> low, high = share_interval(np.ones(33, bool), np.ones(33, bool), 0.95)
     >>> f"[{low:.3f}, {high:.3f}]"
@@ -37,8 +40,22 @@ def share_interval(
         unit = np.unique(groups.astype(str), return_inverse=True)[1]
         sums = [np.bincount(unit, part).astype(np.float64) for part in (hit, whole)]
         hit, whole = sums
+    most = float(members.sum())
+    low, high = _wilson(hit, whole, most, level)
+    heavy = large_weights(weights)
+    if heavy.any() and hits[heavy & members].all():
+        unseen = float(np.sqrt(np.square(np.asarray(weights)[heavy]).mean()))
+        more = np.append(hit, 0.0), np.append(whole, unseen)
+        low = min(low, _wilson(*more, most + 1, level)[0])
+    return low, high
+
+
+def _wilson(
+    hit: FloatArray, whole: FloatArray, most: float, level: float
+) -> tuple[float, float]:
+    """Wilson's interval of the share of the units (U,), at most ``most`` of them."""
     p = float(hit.sum() / whole.sum())
-    n = min(_effective_number(hit, whole, p), float(members.sum()))
+    n = min(_effective_number(hit, whole, p), most)
     z = standard_errors(level)
     centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z * sqrt(p * (1 - p) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)

@@ -8,6 +8,7 @@ import numpy as np
 from markupsafe import Markup
 
 from truepool.core.formatting import number, percent, pluralize, signed
+from truepool.online.alarms.monitor import WARM_UP
 from truepool.render.html.chart import (
     COLOURS,
     Line,
@@ -15,7 +16,13 @@ from truepool.render.html.chart import (
     line_chart,
     reliability_chart,
 )
-from truepool.render.html.dashboard_values import AlarmRow, PoolView, ago, moment
+from truepool.render.html.dashboard_values import (
+    UNWATCHED,
+    AlarmRow,
+    PoolView,
+    ago,
+    moment,
+)
 from truepool.render.html.layout import Section
 from truepool.render.numbers import format_estimate, format_interval
 from truepool.render.tables.grid import Grid
@@ -75,6 +82,13 @@ def _alarms(view: PoolView) -> Section:
     intro = f"{count} in {view.last_decisions}."
     if len(view.alarms) > len(rows):
         intro += f" The last {len(rows)} are shown."
+    if view.drift_watched is None:
+        intro = f"No feed is watched: {UNWATCHED}"
+    elif view.drift_watched < view.window:
+        intro += (
+            f" Drift is watched from case {WARM_UP + 1} on: the {WARM_UP} cases before "
+            "show what is usual for each agent."
+        )
     if not view.window:
         intro = "Nothing was decided yet."
     return _section("alarms", "Alarms: drift and dead feeds", intro, alarms=rows)
@@ -118,7 +132,12 @@ def _agents(view: PoolView) -> Section:
         "ledger statement) does not."
     ).replace(".0 %", " %")
     if view.window_settled < view.fewest:
-        intro += f" Costs are shown {_from_on(view)}"
+        intro += f" Costs are shown {_from_on(view, view.window_settled)}"
+    if view.promotion:
+        intro += (
+            " Savings are those of the decisions as they were made, by any rule; "
+            f"weights are those of {view.rule}."
+        )
     if len(rows) < view.all_agents:
         intro += f" The {len(rows)} agents with most weight of {view.all_agents:,}."
     table = Grid(_window(view), headers, tuple(rows))
@@ -135,17 +154,18 @@ def _window(view: PoolView) -> str:
 
 
 def _weights(view: PoolView) -> Section:
-    unweighted = view.window > 0 and not view.weights
-    if unweighted:
+    if view.made and not view.weights:
         return _section(
             "weights", "Weights and credit", "The deciding rule has no weights."
         )
     shown = view.weights[:COLOURS]
     tops = (float(np.nanmax(line.values, initial=0.0)) for line in shown)
     top = max(tops, default=0.0)
+    rule = f" by {view.rule}" if view.promotion else ""
     weights = _over_time(
-        "Weight of each agent", shown,
-        f"Weights over time: {_last(shown, percent)}.", view.ends, "decision",
+        f"Weight of each agent in decisions{rule}" if rule else "Weight of each agent",
+        shown,
+        f"Weights over time: {_last(shown, percent)}.", view.ends, f"decision{rule}",
         bounds=(0.0, max(top, 0.1)), form="{:.0%}".format,
     )  # fmt: skip
     shown = view.credit[:COLOURS]
@@ -191,16 +211,25 @@ def _last(lines: Sequence[Line], form: Callable[[float], str]) -> str:
     return ", ".join(found)
 
 
-def _from_on(view: PoolView) -> str:
+def _from_on(view: PoolView, known: int) -> str:
     """Say how many settled cases a comparison needs, and how many there are."""
-    known = view.window_settled
     found = f"{known:,} {'is' if known == 1 else 'are'}" if known else "none is"
     return f"once {view.fewest} cases are settled; so far {found}."
 
 
+def _of_rule(view: PoolView) -> str:
+    """The same for the cases that the rule in use decided, or would have decided."""
+    if not view.promotion:
+        return _from_on(view, view.rule_settled)
+    return (
+        f"once {view.fewest} cases are settled that {view.rule} decided, or would have "
+        f"decided in shadow mode; so far {view.rule_settled:,}."
+    )
+
+
 def _costs(view: PoolView) -> Section:
     if not view.comparison:
-        intro = f"Costs are compared {_from_on(view)}"
+        intro = f"Costs are compared {_of_rule(view)}"
         return _section("costs", "Cost so far", intro)
     rows = tuple(
         (
@@ -217,7 +246,7 @@ def _costs(view: PoolView) -> Section:
         in_unit(view, "cost per case"),
         in_unit(view, "saved by the pool per case"),
     )
-    title = f"The last {pluralize(view.window_settled, 'settled case')}"
+    title = f"The last {pluralize(view.rule_settled, 'settled case')}"
     label = f"Mean cost per case so far: {_last(view.cost_lines, number)}."
     chart = Chart(
         in_unit(view, "Mean cost per case so far"),
@@ -235,7 +264,7 @@ def _costs(view: PoolView) -> Section:
 def _calibration(view: PoolView) -> Section:
     found = view.reliability
     if found is None:
-        intro = f"It is shown {_from_on(view)}"
+        intro = f"It is shown {_of_rule(view)}"
         if len(view.labels) != 2:
             intro = "It is shown for pools with two labels."
         return _section("calibration", "Calibration", intro)

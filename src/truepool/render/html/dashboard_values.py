@@ -1,15 +1,19 @@
 """What a dashboard shows of a pool: numbers, and sentences about them."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Any
 
 from truepool.audits.reliability import too_many_outside
 from truepool.audits.values import Reliability
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray
-from truepool.core.formatting import number, percent
+from truepool.core.formatting import number, percent, pluralize
+from truepool.online.alarms.alarm import OUTCOMES, POOL
+from truepool.online.alarms.monitor import WARM_UP
 from truepool.render import costs as cost_words
 from truepool.render.html.chart import Line
 from truepool.render.numbers import format_estimate
@@ -30,6 +34,9 @@ ALARMS = {
     "outcome rate": "The share of positive outcomes went from {before} to {after}.",
 }
 """What an alarm says, by its kind."""
+WHO = {POOL: "the pool", OUTCOMES: "the outcomes"}
+"""What an alarm is on, where it is not on an agent."""
+UNWATCHED = "alarms need two labels and at least two agents."
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,7 @@ class AlarmRow:
     def sentence(self) -> str:
         """What happened."""
         form = percent if self.kind == "outcome rate" else number
-        who = {"pool": "the pool"}.get(self.who, self.who)
+        who = WHO.get(self.who, self.who)
         before, after = form(self.before), form(self.after)
         return ALARMS[self.kind].format(who=who, before=before, after=after)
 
@@ -106,11 +113,17 @@ class PoolView:
     recent: tuple[DecisionRow, ...]
     window: int
     window_settled: int
+    rule_settled: int
+    """Those that the rule in use decided, or would have decided in shadow mode."""
+    deciders: tuple[str, ...]
+    """The rule that made each decision."""
     times: tuple[float, ...]
     settled_times: tuple[float, ...]
     throughput: FloatArray
     agents: tuple[AgentRow, ...]
     all_agents: int
+    drift_watched: int | None
+    """Cases on which reports were watched for drift; None: no feed is watched."""
     alarms: tuple[AlarmRow, ...]
     weights: Sequence[Line]
     credit: Sequence[Line]
@@ -146,6 +159,35 @@ class PoolView:
         return number(MINUTE * (len(self.times) - 1) / seconds)
 
     @property
+    def made(self) -> int:
+        """How many of the decisions the rule in use has made."""
+        return self.deciders.count(self.rule)
+
+    @property
+    def promotion(self) -> str:
+        """Since when the rule in use decides, if another one decided before."""
+        counts = Counter(self.deciders)
+        if set(counts) <= {self.rule}:
+            return ""
+        run = sum(1 for _ in takewhile(self.rule.__eq__, reversed(self.deciders)))
+        since = f"{self.rule} was promoted after the last decision."
+        if run:
+            at = moment(self.times[-run], self.now)
+            since = f"{self.rule} has decided every case since {at}."
+        by = f"{self.deciders[0]} made {self.last_decisions}"
+        if len(counts) > 1:
+            made = (f"{name} made {count:,}" for name, count in counts.items())
+            by = f"Of {self.last_decisions}, {', '.join(made)}"
+        sentence = f"{since} {by}."
+        if not self.rule_settled:
+            return sentence
+        return (
+            f"{sentence} Costs and calibration are those of {self.rule}, from the "
+            f"{pluralize(self.rule_settled, 'settled case')} that it decided, or would "
+            "have decided in shadow mode."
+        )
+
+    @property
     def severity(self) -> str:
         """Of the worst that is true now."""
         states = {agent.severity for agent in self.agents}
@@ -158,18 +200,31 @@ class PoolView:
         """How the pool is, in a sentence."""
         broken = [agent for agent in self.agents if agent.severity == "error"]
         if broken:
-            names = ", ".join(
-                f"{agent.name} ({agent.state})" for agent in broken[:NAMED]
-            )
-            more = f" and {len(broken) - NAMED} more" if len(broken) > NAMED else ""
-            return f"Check the feed of {names}{more}."
+            names = _names([f"{agent.name} ({agent.state})" for agent in broken])
+            named = {agent.name for agent in broken}
+            return f"Check the feed of {names}.{self._other_alarms(named)}"
         if self.alarms:
-            return self.alarms[0].sentence
+            last = self.alarms[0]
+            return f"{last.sentence}{self._other_alarms({last.who})}"
         if not self.window:
             return "Nothing was decided yet."
         if not self.window_settled:
             return "No outcome is known yet."
-        return f"No alarms on feeds or drift in {self.last_decisions}."
+        if self.drift_watched is None:
+            return f"No feed is watched: {UNWATCHED}"
+        if self.drift_watched >= self.window:
+            return f"No alarms on feeds or drift in {self.last_decisions}."
+        feeds = f"No alarms on feeds in {self.last_decisions}"
+        if not self.drift_watched:
+            return f"{feeds}; drift is watched from case {WARM_UP + 1} on."
+        return f"{feeds}, nor on drift in the last {self.drift_watched:,}."
+
+    def _other_alarms(self, named: set[str]) -> str:
+        """Who else has alarms, as a sentence, or nothing."""
+        others = dict.fromkeys(
+            WHO.get(one.who, one.who) for one in self.alarms if one.who not in named
+        )
+        return f" Alarms also on {_names(list(others))}." if others else ""
 
     @property
     def cheaper(self) -> str:
@@ -222,6 +277,12 @@ class PoolView:
         """Which decisions a sentence or table is about."""
         only = self.window == 1
         return "the last decision" if only else f"the last {self.window:,} decisions"
+
+
+def _names(names: Sequence[str]) -> str:
+    """Join the first names, and say how many more there are."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
 
 
 def _ends(times: Sequence[float], now: float) -> tuple[str, str]:
