@@ -371,7 +371,7 @@ def test_an_export_says_in_json_how_close_it_is(fitted, truepool):
     code, out, _ = truepool("export", "v.pool", "--onnx", "v.onnx", "--json")
     found = json.loads(out)
     assert code == 0
-    assert (found["pool"], found["output"], found["cases"]) == ("vcg", "v.onnx", 1000)
+    assert (found["pool"], found["output"], found["cases"]) == ("vcg", "v.onnx", 2000)
     assert found["gap"] < 1e-14
 
 

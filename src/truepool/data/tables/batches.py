@@ -1,13 +1,12 @@
 """Tables of any length in: read some thousand cases at a time."""
 
 import gzip
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import narwhals as nw
 import numpy as np
@@ -15,7 +14,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from truepool.core.arrays import blocks
-from truepool.core.errors import AgentError, PanelError, ReportError, SourceError
+from truepool.core.errors import AgentError, PanelError, SourceError
 from truepool.core.files import missing_file
 from truepool.core.prefetch import prefetch
 from truepool.data.labels import Labels, format_names
@@ -35,6 +34,11 @@ from truepool.data.tables.files import (
     read_names,
     unknown_encoding,
     unreadable,
+)
+from truepool.data.tables.json_lines import (
+    parse_number,
+    parse_object,
+    split_classes,
 )
 from truepool.data.tables.origin import LEGACY, Origin
 from truepool.data.tables.reader import load_table
@@ -286,7 +290,7 @@ def _json(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
     start, reports = 0, None
     while lines := list(islice(stream, BATCH_SIZE)):
         rows = [
-            _by_class(_object(line, start + t), start + t, wanted)
+            split_classes(parse_object(line, start + t), start + t, wanted)
             for t, line in enumerate(lines)
         ]
         keys = dict.fromkeys(key for row in rows for key in row)
@@ -297,7 +301,7 @@ def _json(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
             nw.new_series(
                 name,
                 [
-                    _number(row.get(name), name, start + t, wanted.written)
+                    parse_number(row.get(name), name, start + t, wanted.written)
                     for t, row in enumerate(rows)
                 ],
                 nw.Float64,
@@ -332,59 +336,3 @@ def _json(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
 
 def _line(row: int) -> str:
     return f"line {row + 1}"
-
-
-def _object(line: bytes, t: int) -> Mapping[str, Any]:
-    try:
-        row = json.loads(line)
-    except ValueError as error:
-        why = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        raise SourceError(
-            f"every line must be a JSON object; line {t + 1} is not: {why}. Correct it."
-        ) from None
-    if not isinstance(row, dict):
-        raise SourceError(
-            f"a line must be an object, one per case; line {t + 1} is {row!r:.40}"
-        )
-    return row
-
-
-def _by_class(
-    row: Mapping[str, Any], t: int, wanted: ColumnSelection
-) -> Mapping[str, Any]:
-    """Return the line with a key per agent and class, where a key holds all classes."""
-    classes = [str(name) for name in wanted.labels.names]
-    whole = [agent for agent in wanted.agents if agent in row]
-    if len(classes) == 2 or not whole:
-        return row
-    found = dict(row)
-    for agent in whole:
-        report = found.pop(agent)
-        if report is None:
-            continue
-        if isinstance(report, list) and len(report) == len(classes):
-            report = dict(zip(classes, report, strict=True))
-        if not isinstance(report, dict) or report.keys() != set(classes):
-            raise ReportError(
-                f"a report must give each of the {len(classes)} classes a probability; "
-                f"{agent!r} has {report!r:.80} in line {t + 1}. Write a list in the "
-                f"order {', '.join(classes)}, an object with these keys, or the keys "
-                f"{', '.join(f'{agent}:{name}' for name in classes)}."
-            )
-        found |= {f"{agent}:{name}": p for name, p in report.items()}
-    return found
-
-
-def _number(value: Any, name: str, t: int, written: TableFormat) -> float:
-    gone = isinstance(value, str) and value.strip() in written.missing
-    if value is None or gone:
-        return np.nan
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        what = "a number in [0, 1]"
-        if written.in_percent(name):
-            what = "a number from 0 to 100, without a percent sign"
-        raise ReportError(
-            f"a report must be {what}; {name!r} has {value!r:.40} in line {t + 1}. Use "
-            "null where there is no report."
-        )
-    return float(value)

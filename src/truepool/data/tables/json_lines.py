@@ -1,0 +1,69 @@
+"""Lines of JSON: one object per case."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from truepool.core.errors import ReportError, SourceError
+from truepool.data.tables.column_selection import ColumnSelection
+from truepool.data.tables.table_format import TableFormat
+
+
+def parse_object(line: bytes, t: int) -> Mapping[str, Any]:
+    """Return the object of line ``t``."""
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        why = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        raise SourceError(
+            f"every line must be a JSON object; line {t + 1} is not: {why}. Correct it."
+        ) from None
+    if not isinstance(row, dict):
+        raise SourceError(
+            f"a line must be an object, one per case; line {t + 1} is {row!r:.40}"
+        )
+    return row
+
+
+def split_classes(
+    row: Mapping[str, Any], t: int, wanted: ColumnSelection
+) -> Mapping[str, Any]:
+    """Return the line with a key per agent and class, where a key holds all classes."""
+    classes = [str(name) for name in wanted.labels.names]
+    whole = [agent for agent in wanted.agents if agent in row]
+    if len(classes) == 2 or not whole:
+        return row
+    found = dict(row)
+    for agent in whole:
+        report = found.pop(agent)
+        if report is None:
+            continue
+        if isinstance(report, list) and len(report) == len(classes):
+            report = dict(zip(classes, report, strict=True))
+        if not isinstance(report, dict) or report.keys() != set(classes):
+            raise ReportError(
+                f"a report must give each of the {len(classes)} classes a probability; "
+                f"{agent!r} has {report!r:.80} in line {t + 1}. Write a list in the "
+                f"order {', '.join(classes)}, an object with these keys, or the keys "
+                f"{', '.join(f'{agent}:{name}' for name in classes)}."
+            )
+        found |= {f"{agent}:{name}": p for name, p in report.items()}
+    return found
+
+
+def parse_number(value: Any, name: str, t: int, written: TableFormat) -> float:
+    """Return a report of line ``t``; NaN where there is none."""
+    gone = isinstance(value, str) and value.strip() in written.missing
+    if value is None or gone:
+        return np.nan
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        what = "a number in [0, 1]"
+        if written.in_percent(name):
+            what = "a number from 0 to 100, without a percent sign"
+        raise ReportError(
+            f"a report must be {what}; {name!r} has {value!r:.40} in line {t + 1}. Use "
+            "null where there is no report."
+        )
+    return float(value)
