@@ -57,6 +57,15 @@ def random_panel(seed=0, cases=80, agents=4, classes=2, silent=0.0, skill=2.0):
     return Panel(reports, outcomes)
 
 
+def rounded_panel(classes=2, cases=1500):
+    """Reports of two decimals, divided by their sums as a table's are."""
+    panel = random_panel(5, cases=cases, classes=classes, silent=0.1)
+    rounded = panel.reports.round(2)
+    if classes > 2:
+        rounded /= rounded.sum(axis=2, keepdims=True)
+    return Panel(rounded, panel.outcomes)
+
+
 def stationary(cases, seed=0):
     """READINGS 3: five agents, a mixture of two of them is best, nothing changes."""
     rng = np.random.default_rng(seed)

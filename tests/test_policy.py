@@ -72,6 +72,8 @@ POLICY = {
         "CLIP_TOLERANCE": 1e-06,
         "LARGEST_LOGIT": 40.0,
         "MAX_SCORE": 10,
+        "SLIP_HEIGHT": 0.1,
+        "SLIP_SHARE": 0.02,
         "MIXED_SHARE": 0.05,
         "SMALL": 0.01,
         "SUM_TOLERANCE": 0.001,
@@ -319,7 +321,7 @@ POLICY = {
         "DIGITS": 12,
         "WIDTH": 1e-04,
     },
-    "pools.boosted": {"CUT_MARGIN": 1e-09, "MIN_LEAF_SIZE": 20},
+    "pools.boosted": {"CUT_DECIMALS": 9, "CUT_MARGIN": 1e-09, "MIN_LEAF_SIZE": 20},
     "pools.krum": {"FAR": 1000000000.0},
     "pools.networks.training": {
         "BETAS": (0.9, 0.999),

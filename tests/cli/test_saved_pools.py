@@ -371,7 +371,7 @@ def test_an_export_says_in_json_how_close_it_is(fitted, truepool):
     code, out, _ = truepool("export", "v.pool", "--onnx", "v.onnx", "--json")
     found = json.loads(out)
     assert code == 0
-    assert (found["pool"], found["output"], found["cases"]) == ("vcg", "v.onnx", 1000)
+    assert (found["pool"], found["output"], found["cases"]) == ("vcg", "v.onnx", 2000)
     assert found["gap"] < 1e-14
 
 
@@ -788,3 +788,33 @@ def test_parts_of_a_data_set_tell_a_dead_feed_together(tmp_path, monkeypatch, tr
     new.loc[399, "agent1"] = 0.06
     new[350:].to_parquet("new/7.parquet", index=False)
     assert "dead" not in truepool("score", "p.pool", "new", "-o", "out")[2]
+
+
+def test_a_line_of_json_may_hold_the_classes_of_an_agent_in_one_key(truepool, tmp_path):
+    path = tmp_path / "k.pool"
+    Mean().fit_panel(random_panel(1, classes=3)).save(path)
+    new = tmp_path / "new.jsonl"
+    keys = {"agent0:0": 0.5, "agent0:1": 0.25, "agent0:2": 0.25, "agent1": None}
+    answers = []
+    for row in (
+        keys,
+        {"agent0": [0.5, 0.25, 0.25]},
+        {"agent0": {"2": 0.25, "1": 0.25, "0": 0.5}},
+    ):
+        new.write_text(json.dumps(row))
+        answers.append(truepool("score", str(path), str(new))[1])
+    assert answers[0] == answers[1] == answers[2] != ""
+    for wrong in ([0.5, 0.5], 0.5, {"0": 0.5, "1": 0.5}):
+        new.write_text(json.dumps({"agent0": wrong}))
+        code, _, err = truepool("score", str(path), str(new))
+        assert code == 2
+        assert "the keys agent0:0, agent0:1, agent0:2." in err
+
+
+def test_score_says_how_many_reports_were_rescaled(truepool, tmp_path):
+    path, new = tmp_path / "k.pool", tmp_path / "new.jsonl"
+    Mean().fit_panel(random_panel(1, classes=3)).save(path)
+    rows = [{"agent0": [0.33, 0.33, 0.33]}, {"agent0": [0.5, 0.25, 0.25]}]
+    new.write_text("\n".join(map(json.dumps, rows)))
+    said = truepool("score", str(path), str(new))[2]
+    assert "1 report summed to within 1 % of 1 and was rescaled." in said

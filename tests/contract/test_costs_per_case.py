@@ -229,8 +229,10 @@ def test_one_case_is_decided_by_its_own_costs():
     assert pool.decide_one(reports, {"amount": 1000}) == 1
     assert pool.decide_one(reports, {"amount": 1}) == 0
     assert pool.predict([[0.1] * 3] * 2, {"amount": [1000, 1]}).tolist() == [1, 0]
-    with pytest.raises(PanelError, match="needs the column 'amount'"):
+    cure = r"needs the column 'amount'.*decide_one\(reports, \{'amount': 100\}\)"
+    with pytest.raises(PanelError, match=cure):
         pool.decide_one(reports)
+    assert pool.decide_one(reports, {"amount": 100}) == 1
 
 
 def test_a_pool_with_a_threshold_needs_no_columns_to_decide():

@@ -292,6 +292,9 @@ def test_one_case_given_by_agent_is_pooled_like_a_table(name, classes):
         answer = pool.predict_proba_one(case)
         assert list(answer) == list(range(classes))
         assert_allclose(list(answer.values()), table[t], atol=1e-12)
+        if classes > 2:
+            named = {a: dict(enumerate(report)) for a, report in case.items()}
+            assert pool.predict_proba_one(named) == answer
         assert pool.decide_one(case) == pool.predict(panel.reports[[t]])[0]
     with pytest.raises(AgentError, match="got 'agnet0' .did you mean 'agent0'"):
         pool.predict_proba_one({"agnet0": 0.5})

@@ -112,3 +112,24 @@ def test_amounts_below_zero_are_no_logits(lowest, cure):
     reports = np.column_stack([P["a"], np.linspace(lowest, -1, T)])
     with pytest.raises(ReportError, match=cure):
         Panel(reports, Y, agents=("a", "b"))
+
+
+@pytest.mark.parametrize("slip", [-0.01, 1.0001])
+def test_a_single_report_outside_is_to_be_corrected_and_names_no_unit(slip):
+    reports = np.full((200, 2), 0.4)
+    reports[12, 1] = slip
+    with pytest.raises(ReportError) as refusal:
+        Panel(reports, np.arange(200) % 2, agents=("a", "b"))
+    assert "agent 'b'" in str(refusal.value)
+    assert str(refusal.value).endswith(". Correct or empty this cell.")
+    reports[13, 1] = slip
+    with pytest.raises(ReportError, match=r"Correct or empty these 2 cells\.$"):
+        Panel(reports, np.arange(200) % 2, agents=("a", "b"))
+
+
+def test_a_single_report_above_1_beside_percentages_does_not_suggest_percent():
+    a = np.full(200, 0.4)
+    a[12] = 1.0001
+    table = pd.DataFrame({"a": a, "b": 40.0, "y": np.arange(200) % 2})
+    with pytest.raises(ReportError, match=r"1.0001.*Correct or empty this cell\.$"):
+        read_panel(table, percent="b")

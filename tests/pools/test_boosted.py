@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from panels import random_panel
+from panels import random_panel, rounded_panel
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from truepool.core.arrays import to_classes
@@ -27,6 +27,15 @@ def test_it_agrees_with_scikit_learn(classes):
     ).fit(features, panel.outcomes)  # fmt: skip
     pooled = to_classes(pool.combine(panel.values))
     assert_allclose(pooled, model.predict_proba(features), atol=1e-12)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_the_last_bit_of_a_rounded_report_decides_nothing(classes):
+    panel = rounded_panel(classes)
+    pool = Boosted().fit_panel(panel)
+    for bit in (1 - 2**-52, 1 + 2**-52):
+        moved = np.minimum(panel.values * bit, 1.0)
+        assert_allclose(pool.combine(moved), pool.combine(panel.values), atol=1e-12)
 
 
 def test_it_learns_what_no_weighted_sum_can():

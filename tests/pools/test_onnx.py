@@ -7,7 +7,7 @@ import onnx
 import onnxruntime
 import pytest
 from numpy.testing import assert_allclose
-from panels import random_panel
+from panels import random_panel, rounded_panel
 from scipy.special import betainc
 from sklearn.exceptions import NotFittedError
 
@@ -16,6 +16,7 @@ from truepool import pools
 from truepool.agents.onnx import OnnxAgent
 from truepool.core.errors import ExportError, SourceError
 from truepool.data.panel import Panel
+from truepool.pools import boosted
 from truepool.pools.beta import Beta
 from truepool.pools.boosted import Boosted
 from truepool.pools.confidence import Confidence
@@ -163,7 +164,7 @@ def test_an_export_that_differs_is_not_written(tmp_path):
         def to_onnx(self, reports):
             return reports.weighted_mean(np.arange(5.0)[:, None])
 
-    with pytest.raises(ExportError, match="differs by up to .* in .* of 1,000 cases"):
+    with pytest.raises(ExportError, match="differs by up to .* in .* of 2,000 cases"):
         pools.export(Other().fit_panel(PANEL), tmp_path / "x.onnx")
     assert not list(tmp_path.iterdir())
 
@@ -184,3 +185,28 @@ def test_the_probes_hold_certain_tied_and_missing_reports():
     assert 0.4 < missing.any(axis=1).mean() < 0.8
     assert not missing.all(axis=1).any()
     assert (missing.sum(axis=1) == 3).sum() > 50
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_the_probes_hold_rounded_reports_and_those_at_which_a_pool_jumps(classes):
+    reports = export.rounded_reports(3, classes, np.array([0.4751]))
+    assert len(reports) == 1000
+    assert np.isclose(reports[:500], 0.4751).any()
+    rounded = reports[500:][~np.isnan(reports[500:])] * 1000
+    assert np.isclose(rounded, np.rint(rounded)).mean() > 0.5
+
+
+def test_an_export_of_trees_whose_cuts_lie_on_reports_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(boosted, "CUT_MARGIN", 0.0)
+    pool = Boosted().fit_panel(rounded_panel(4))
+    with pytest.raises(ExportError, match="Fit the pool again if an earlier version"):
+        pools.export(pool, tmp_path / "y.onnx")
+
+
+@pytest.mark.parametrize("make", [Boosted, tp.Auto])
+def test_an_export_pools_rounded_reports_alike(make, tmp_path):
+    panel = rounded_panel(4)
+    pool = make().fit_panel(panel)
+    pools.export(pool, tmp_path / "x.onnx")
+    pooled = run(tmp_path / "x.onnx", panel.reports)
+    assert_allclose(pooled, pool.predict_proba(panel.reports), rtol=0, atol=1e-13)

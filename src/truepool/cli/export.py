@@ -38,7 +38,7 @@ def export(
     if not quiet and json_file != STDOUT:
         print_line(
             f"Wrote {onnx}: its probabilities differ from those of {pool.name} by at "
-            f"most {found.gap:.1e} on {found.cases:,} random cases, most of them with "
-            "missing reports."
+            f"most {found.gap:.1e} on {found.cases:,} cases, random and rounded, "
+            "most of them with missing reports."
         )
         print_files(json_file)

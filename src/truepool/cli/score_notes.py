@@ -41,10 +41,12 @@ def doubts(tally: "Tally", pool: "Pool") -> Iterator[str]:
     from truepool.core.errors import suggestion
     from truepool.core.formatting import pluralize
     from truepool.data.labels import format_labels
-    from truepool.data.tables.summary import GUESSED_ENCODING
+    from truepool.data.tables.summary import GUESSED_ENCODING, describe_rescaled
 
     if tally.encoding is not None:
         yield GUESSED_ENCODING
+    if tally.rescaled:
+        yield describe_rescaled(tally.rescaled)
     if tally.silent and tally.empty < tally.cases:
         yield f"warning: no case has a report of {format_labels(tally.silent)}."
     for agent, report, count in tally.stuck(pool):

@@ -19,6 +19,10 @@ from truepool.data.sparse import SparseReports
 SUM_TOLERANCE = 1e-3
 """How far from 1 the K probabilities of one report may sum (CSV files round)."""
 
+SLIP_SHARE, SLIP_HEIGHT = 0.02, 0.1
+"""Reports outside [0, 1] are slips up to this share of an agent's; above 1, also only
+so far above."""
+
 CLIP_TOLERANCE = 1e-6
 """How far outside [0, 1] single precision may carry a probability; it is clipped."""
 
@@ -269,6 +273,11 @@ def _outside(values: FloatArray, names: tuple[str, ...]) -> str:
     low, high = float(np.nanmin(given)), float(np.nanmax(given))
     if not np.isfinite([low, high]).all():
         cure = "Infinity is no report: leave the cell empty if there is none."
+    elif is_slip(given):
+        count = int(((given < 0) | (given > 1)).sum())
+        cure = (
+            f"Correct or empty {'this cell' if count == 1 else f'these {count} cells'}."
+        )
     elif low < 0 and max(-low, high) <= LARGEST_LOGIT:
         cure = "These look like logits (log-odds): apply a sigmoid, 1 / (1 + exp(-x))."
     elif (
@@ -294,6 +303,17 @@ def _outside(values: FloatArray, names: tuple[str, ...]) -> str:
         f"{case_name(t)} "
         f"(all its reports lie between {low:g} and {high:g}). {cure}"
     )
+
+
+def is_slip(given: FloatArray) -> bool:
+    """Whether so few reports of an agent leave [0, 1] that no unit explains them.
+
+    Percentages that are small in most cases reach far above 1 in the others.
+    """
+    known = given[np.isfinite(given)]
+    outside = (known < 0) | (known > 1)
+    near = known.min() < 0 or known.max() <= 1 + SLIP_HEIGHT
+    return bool(near and outside.sum() <= SLIP_SHARE * known.size)
 
 
 def _others(tops: FloatArray, i: int) -> list[int]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truepool.core.arrays import FloatArray, read_only
-from truepool.core.errors import AgentError, suggestion
+from truepool.core.errors import AgentError, ReportError, suggestion
 from truepool.data.reports import check_reports, column_names
 
 
@@ -23,9 +23,13 @@ def match_columns(
 
 
 def match_one(
-    reports: Mapping[str, Any], agents: tuple[str, ...], classes: int
+    reports: Mapping[str, Any], agents: tuple[str, ...], classes: tuple[str, ...]
 ) -> FloatArray:
-    """Coordinates (1, N, C) of the reports on one case, by agent."""
+    """Coordinates (1, N, C) of the reports on one case, by agent.
+
+    Of more than two ``classes`` a report is their probabilities, in their order or by
+    name.
+    """
     unknown = [name for name in reports if name not in agents]
     if unknown:
         raise AgentError(
@@ -33,10 +37,33 @@ def match_one(
             f"{suggestion(str(unknown[0]), agents)}; known: {', '.join(agents)}"
         )
     given = [reports.get(agent) for agent in agents]
-    if classes > 2:
-        given = [[np.nan] * classes if report is None else report for report in given]
+    if len(classes) > 2:
+        given = [
+            _by_class(agent, report, classes)
+            for agent, report in zip(agents, given, strict=True)
+        ]
     values, _ = check_reports(np.array([given], dtype=np.float64), agents)
     return values
+
+
+def _by_class(agent: str, report: Any, classes: tuple[str, ...]) -> list[Any]:
+    """Probabilities of one report in the order of the classes."""
+    if report is None:
+        return [np.nan] * len(classes)
+    if isinstance(report, Mapping):
+        named = {str(name): p for name, p in report.items()}
+        if set(named) == set(classes):
+            return [named[name] for name in classes]
+        got = ", ".join(map(repr, named)) or "none"
+    elif np.shape(report) == (len(classes),):
+        return list(report)
+    else:
+        got = repr(report)
+    example = ", ".join(f"{name!r}: ..." for name in classes)
+    raise ReportError(
+        f"a report must give each of the {len(classes)} classes a probability; agent "
+        f"{agent!r} has {got}. Write {{{example}}}, or a list in this order."
+    )
 
 
 def content_order(values: FloatArray) -> list[int]:

@@ -27,7 +27,9 @@ from truepool.pools.stacked import MODEL, probabilities_of
 MIN_LEAF_SIZE = 20
 """The smallest number of cases in a leaf."""
 CUT_MARGIN = 1e-9
-"""How far above a case on the cut the cut lies, in mean log-odds."""
+"""How far a cut lies above the reports, or the mean log-odds, that it falls on."""
+CUT_DECIMALS = 9
+"""Reports that are equal to so many decimals are one report to training."""
 NODES = ("feature", "cut", "left", "right", "missing_left", "value")
 """Arrays with one entry per node."""
 
@@ -121,7 +123,8 @@ class Boosted(Pool):
         features = _features(
             panel.values[:, order], self.always_[order], self.never_[order]
         )
-        model.fit(features, panel.outcomes, case_weights)
+        # Dividing by a sum moves last bits; no cut may lie between such reports.
+        model.fit(features.round(CUT_DECIMALS), panel.outcomes, case_weights)
         seen = model.classes_
         self.nodes_ = _nodes(model)
         self._move_features(np.array(order), panel.values.shape[2])
@@ -144,9 +147,8 @@ class Boosted(Pool):
         place = (here + np.arange(coordinates)).ravel()  # the crowd is last in both
         feature = self.nodes_["feature"]
         self.nodes_["feature"] = np.where(feature < 0, feature, place[feature])
-        # A cut may fall on a case, where the last bit of its mean would decide.
-        crowd = feature >= len(order) * coordinates
-        self.nodes_["cut"] = self.nodes_["cut"] + CUT_MARGIN * crowd
+        # A cut may fall on a case, where the last bit of its report would decide.
+        self.nodes_["cut"] = np.add(self.nodes_["cut"], CUT_MARGIN, dtype=np.float64)
 
     def check_learned(self) -> None:
         """Refuse trees in which a case could go in circles or out of bounds."""
@@ -176,6 +178,15 @@ class Boosted(Pool):
             features, len(self.columns_), **self.nodes_
         )
         return probabilities_of(scale)
+
+    def jumps(self) -> FloatArray:
+        """Reports at which the pooled probability jumps: those on the cuts."""
+        feature = self.nodes_["feature"]
+        cut = np.subtract(self.nodes_["cut"], CUT_MARGIN, dtype=np.float64)
+        reports = len(self.agents_) * len(self.baseline_)
+        crowd = from_log_scale(cut[feature >= reports][:, None])[:, 0]
+        on_cuts = [cut[(feature >= 0) & (feature < reports)], crowd]
+        return np.unique(np.concatenate(on_cuts).clip(0.0, 1.0))
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""

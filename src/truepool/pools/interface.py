@@ -300,7 +300,8 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def predict_proba_one(self, reports: Mapping[str, Any]) -> dict[int, float]:
         """Pooled probability of every class of one case, by class number.
 
-        ``reports`` has a probability by agent, or one per class; agents may be missing.
+        ``reports`` has a probability by agent; of more than two classes, a list in the
+        order of ``labels_.names`` or a dict by these names. Agents may be missing.
 
         >>> from truepool.pools.mean import Mean
         >>> pool = Mean().fit_panel(Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0], ("a", "b")))
@@ -321,6 +322,15 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         ``columns`` has what the costs need to know of the case, as in {"amount": 120}.
         """
         known = {name: [value] for name, value in (columns or {}).items()}
+        costs = self.costs or NO_COSTS
+        lacking = [name for name in costs.columns if name not in known]
+        if lacking and self.threshold is None:
+            example = ", ".join(f"{name!r}: 100" for name in costs.columns)
+            raise PanelError(
+                f"a decision needs the column {lacking[0]!r} of the case, which its "
+                f"costs name; got {', '.join(map(repr, known)) or 'none'}. Write "
+                f"decide_one(reports, {{{example}}}), with the numbers of the case."
+            )
         return int(self.pool(self._one(reports), known).decisions[0])
 
     def contributions(self, reports: ArrayLike) -> FloatArray:
@@ -378,7 +388,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         ):
             raise ValueError("the agents or the classes are not what they should be")
         for inner in self._inner_pools():
-            if "classes_" in vars(inner):
+            if inner._is_fitted():
                 if inner.agents_ != self.agents_ or len(inner.classes_) != K:
                     raise ValueError("a pool inside is about other agents")
                 inner.check_learned()
@@ -409,8 +419,11 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return pooled
 
     def _check_fitted(self) -> None:
-        if "classes_" not in vars(self):  # check_is_fitted takes 30 us to say so
+        if not self._is_fitted():  # check_is_fitted takes 30 us to say so
             check_is_fitted(self, "classes_")
+
+    def _is_fitted(self) -> bool:
+        return "classes_" in vars(self)
 
     def _checked(self, reports: ArrayLike) -> FloatArray:
         """Coordinates (T, N, C) of raw reports, in the order of the agents."""
@@ -420,7 +433,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _one(self, reports: Mapping[str, Any]) -> FloatArray:
         """Coordinates (1, N, C) of the reports on one case."""
         self._check_fitted()
-        return match_one(reports, self.agents_, len(self.classes_))
+        return match_one(reports, self.agents_, tuple(map(str, self.labels_.names)))
 
     @abstractmethod
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
@@ -436,6 +449,14 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         By default some cases at a time are written out as a table.
         """
         return np.concatenate([self.combine(table) for _, table in reports.blocks()])
+
+    def jumps(self) -> FloatArray:
+        """Reports at which the pooled probability jumps, where there are any.
+
+        An export is compared with its pool there too.
+        """
+        inside = [pool.jumps() for pool in self._inner_pools() if pool._is_fitted()]
+        return np.unique(np.concatenate([np.zeros(0), *inside]))
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph: `combine`, written for ONNX.

@@ -67,6 +67,8 @@ class Tally:
     """Cases with the id of an earlier one, of those whose ids were compared."""
     not_compared: int = 0
     """Cases whose ids were not compared, for there are too many."""
+    rescaled: int = 0
+    """Reports over classes that summed to nearly 1."""
 
     def add(self, other: "Tally") -> None:
         """Add the counts of other cases."""
@@ -82,6 +84,7 @@ class Tally:
         self.encoding = self.encoding or other.encoding
         self.repeated += other.repeated
         self.not_compared += other.not_compared
+        self.rescaled += other.rescaled
 
     @property
     def silent(self) -> list[str]:
@@ -180,6 +183,7 @@ class Scorer:
             batch.others,
             batch.unknown,
             batch.encoding,
+            rescaled=batch.rescaled,
         )
 
 

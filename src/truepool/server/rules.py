@@ -237,7 +237,9 @@ class SavedPoolRule(Rule):
 
     def explain(self, case: str, reports: Mapping[str, Any]) -> Reasons:
         """Weights where the pool is linear, and contributions as `Pool` has them."""
-        values = match_one(reports, self.pool.agents_, len(self.pool.classes_))
+        values = match_one(
+            reports, self.pool.agents_, tuple(map(str, self.pool.labels_.names))
+        )
         changes = self.pool.contributions_of(values)[0]
         known = zip(self.pool.agents_, changes.tolist(), strict=True)
         weights = self.weights

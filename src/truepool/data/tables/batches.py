@@ -35,7 +35,11 @@ from truepool.data.tables.files import (
     unknown_encoding,
     unreadable,
 )
-from truepool.data.tables.json_lines import parse_number, parse_object
+from truepool.data.tables.json_lines import (
+    parse_number,
+    parse_object,
+    split_classes,
+)
 from truepool.data.tables.origin import LEGACY, Origin
 from truepool.data.tables.reader import load_table
 from truepool.data.tables.report_columns import parse_reports
@@ -285,7 +289,10 @@ def _long(path: Path, wanted: ColumnSelection) -> Iterator[Batch]:
 def _json(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
     start, reports = 0, None
     while lines := list(islice(stream, BATCH_SIZE)):
-        rows = [parse_object(line, start + t) for t, line in enumerate(lines)]
+        rows = [
+            split_classes(parse_object(line, start + t), start + t, wanted)
+            for t, line in enumerate(lines)
+        ]
         keys = dict.fromkeys(key for row in rows for key in row)
         if reports is None:
             wanted.check_costs(keys)

@@ -59,6 +59,8 @@ class Batch:
     """Encoding of the text, where it was guessed."""
     signed: tuple[str, ...] = ()
     """Columns, or agents of a long table, whose reports carry percent signs."""
+    rescaled: int = 0
+    """Reports over classes that summed to nearly 1."""
 
     def __len__(self) -> int:
         """Return the number of cases, T."""
@@ -118,9 +120,9 @@ class ColumnSelection:
         if len(reports) == len(self.agents):
             return Batch(start, ids, tuple(reports), None, moments, own)
         cube = np.stack(reports, axis=1, dtype=np.float64)
-        cube, _ = renormalize(cube.reshape(T, len(self.agents), -1), self.agents)
+        cube, rescaled = renormalize(cube.reshape(T, len(self.agents), -1), self.agents)
         cube = cube[:, :, 1:] if cube.shape[2] == 2 else cube
-        return Batch(start, ids, (), cube, moments, own)
+        return Batch(start, ids, (), cube, moments, own, rescaled=rescaled)
 
     def parse(self, batch: pa.RecordBatch, start: int) -> Batch:
         """Return the batch of some rows of a table, the first of which is ``start``."""

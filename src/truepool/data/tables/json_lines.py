@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from truepool.core.errors import ReportError, SourceError
+from truepool.data.tables.column_selection import ColumnSelection
 from truepool.data.tables.table_format import TableFormat
 
 FIRST_LINES = 1_000
@@ -48,6 +49,32 @@ def parse_object(line: bytes, t: int) -> Mapping[str, Any]:
             f"a line must be an object, one per case; line {t + 1} is {row!r:.40}"
         )
     return row
+
+
+def split_classes(
+    row: Mapping[str, Any], t: int, wanted: ColumnSelection
+) -> Mapping[str, Any]:
+    """Return the line with a key per agent and class, where a key holds all classes."""
+    classes = [str(name) for name in wanted.labels.names]
+    whole = [agent for agent in wanted.agents if agent in row]
+    if len(classes) == 2 or not whole:
+        return row
+    found = dict(row)
+    for agent in whole:
+        report = found.pop(agent)
+        if report is None:
+            continue
+        if isinstance(report, list) and len(report) == len(classes):
+            report = dict(zip(classes, report, strict=True))
+        if not isinstance(report, dict) or report.keys() != set(classes):
+            raise ReportError(
+                f"a report must give each of the {len(classes)} classes a probability; "
+                f"{agent!r} has {report!r:.80} in line {t + 1}. Write a list in the "
+                f"order {', '.join(classes)}, an object with these keys, or the keys "
+                f"{', '.join(f'{agent}:{name}' for name in classes)}."
+            )
+        found |= {f"{agent}:{name}": p for name, p in report.items()}
+    return found
 
 
 def parse_number(value: Any, name: str, t: int, written: TableFormat) -> float:

@@ -15,7 +15,7 @@ from truepool.core.arrays import BoolArray, FloatArray, IntArray
 from truepool.core.errors import ReportError
 from truepool.core.formatting import is_number
 from truepool.data.case_columns import number_cure
-from truepool.data.reports import percent_option
+from truepool.data.reports import is_slip, percent_option
 from truepool.data.row_names import row_name
 from truepool.data.tables.numbers import (
     cast,
@@ -123,7 +123,7 @@ class ReportColumn:
             return
         rest = np.where(self.percent, np.nan, numbers)
         low, high = np.nanmin(rest, initial=0.0), np.nanmax(rest, initial=0.0)
-        if 1 + EDGE < high <= 100 and low >= 0:
+        if 1 + EDGE < high <= 100 and low >= 0 and not is_slip(rest):
             row = int(np.argmax(rest > 1 + EDGE))
             name = self.agents[self.owner[row]]
             option = self.written.percent_option([_agent(name, table)])

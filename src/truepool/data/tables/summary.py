@@ -14,6 +14,12 @@ GUESSED_ENCODING = (
 )
 
 
+def describe_rescaled(count: int) -> str:
+    """Say how many reports over classes did not sum to 1 exactly."""
+    was = "was" if count == 1 else "were"
+    return f"{pluralize(count, 'report')} summed to within 1 % of 1 and {was} rescaled."
+
+
 def describe_repeats(cases: int) -> str:
     """Say that cases have the id of an earlier one.
 
@@ -104,10 +110,7 @@ class TableSummary:
             count = pluralize(self.empty_cases, "case")
             notes.append(f"{count} {has} no report at all: left out.")
         if self.renormalized:
-            notes.append(
-                f"{pluralize(self.renormalized, 'report')} summed to within 1 % of 1 "
-                f"and {'was' if self.renormalized == 1 else 'were'} rescaled."
-            )
+            notes.append(describe_rescaled(self.renormalized))
         return notes
 
     def warnings(self) -> list[str]:

@@ -12,6 +12,7 @@ from truepool.agents.onnx import open_session
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import ExportError
 from truepool.core.files import check_path, write_bytes
+from truepool.data.reports import SUM_TOLERANCE
 from truepool.pools.card import card_of
 from truepool.pools.interface import Pool
 from truepool.pools.onnx.graph import DOUBLE, Graph, ReportTensors, Tensor
@@ -23,6 +24,7 @@ METADATA = "truepool-pool"
 OPSET, IR_VERSION = 18, 8
 """Of December 2022: most runtimes know them."""
 PROBES = 1000
+"""Random cases, and as many whose reports are rounded or lie where a tree splits."""
 TOLERANCE = 1e-9
 """Largest difference of a probability that is allowed: far above rounding in double
 precision, far below what could change a decision."""
@@ -32,8 +34,8 @@ precision, far below what could change a decision."""
 class PoolExport:
     """The file of an export, and how far its probabilities are from the pool's.
 
-    ``gap`` is ``max |dp|`` over ``cases`` random cases, most of them with missing
-    reports.
+    ``gap`` is ``max |dp|`` over ``cases`` cases: random ones, and such as tables have,
+    with rounded reports. Most have missing reports.
     """
 
     path: Path
@@ -46,8 +48,9 @@ def export(pool: Pool, path: str | Path) -> PoolExport:
 
     The graph takes ``reports``, float64 (T, N) or (T, N, K) with NaN where there is no
     report, and gives ``probabilities`` (T, K); a case without any report gets NaN.
-    They are compared on 1,000 random cases; nothing is written if a probability
-    differs by more than 1e-9.
+    They are compared on 1,000 random cases and on 1,000 with rounded reports and
+    reports at which the pool jumps; nothing is written if a probability differs by
+    more than 1e-9.
 
     Parameters
     ----------
@@ -58,7 +61,9 @@ def export(pool: Pool, path: str | Path) -> PoolExport:
     path = check_path(path, ".onnx")
     pool.explain()  # refuses a pool that has not learned
     content = _convert(pool)
-    reports = random_reports(len(pool.agents_), len(pool.classes_))
+    N, K = len(pool.agents_), len(pool.classes_)
+    rounded = rounded_reports(N, K, pool.jumps())
+    reports = np.concatenate([random_reports(N, K), rounded])
     (pooled,) = open_session(content, path.name).run(None, {REPORTS: reports})
     gaps = np.abs(pooled - pool.predict_proba(reports)).max(axis=1)
     if not gaps.max() <= TOLERANCE:
@@ -66,7 +71,8 @@ def export(pool: Pool, path: str | Path) -> PoolExport:
             f"an export must give the probabilities of its pool; {pool.name!r} differs "
             f"by up to {gaps.max():.2g} (allowed: {TOLERANCE:g}) in "
             f"{int((~(gaps <= TOLERANCE)).sum())} of {len(gaps):,} cases. Nothing was "
-            "written; please report it."
+            "written. Fit the pool again if an earlier version saved it; else please "
+            "report it."
         )
     write_bytes(path, content)
     return PoolExport(path, len(gaps), float(gaps.max()))
@@ -86,10 +92,45 @@ def random_reports(agents: int, classes: int) -> FloatArray:
     certain = np.eye(classes)[rng.integers(0, classes, (PROBES, agents))]
     reports[tied] = certain[tied] + rng.integers(0, 2, (tied.sum(), 1, 1))
     reports /= reports.sum(axis=2, keepdims=True)
-    missing = rng.random((PROBES, agents)) < rng.choice([0, 0.3, 0.8], (PROBES, 1))
-    missing[np.arange(PROBES), rng.integers(0, agents, PROBES)] = False
+    return _with_gaps(reports, rng)
+
+
+def rounded_reports(agents: int, classes: int, jumps: FloatArray) -> FloatArray:
+    """Reports (T, N) or (T, N, K) as tables have them: two or three decimals, and ties.
+
+    Those of more than two classes sum to 1 only up to their decimals. Half of the cases
+    hold probabilities at which the pool ``jumps`` instead, if it does.
+
+    >>> rounded_reports(2, 2, np.array([0.475]))[[8, 900]].tolist()
+    [[0.475, 0.525], [0.685, nan]]
+    """
+    rng = np.random.default_rng(1)
+    odds = np.exp(rng.normal(size=(PROBES, agents, classes)))
+    reports = odds / odds.sum(axis=2, keepdims=True)
+    places = np.where(np.arange(PROBES) % 2, 100, 1000)[:, None, None]
+    rounded = np.rint(reports * places) / places
+    fine = np.abs(rounded.sum(axis=2, keepdims=True) - 1) < SUM_TOLERANCE
+    reports = np.where(fine, rounded, reports)
+    if jumps.size:
+        some = odds[: PROBES // 2]
+        at = rng.choice(jumps, some.shape[:2])
+        place = (*np.indices(at.shape), rng.integers(0, classes, at.shape))
+        some[place] = 0.0
+        some *= ((1.0 - at) / some.sum(axis=2))[:, :, None]
+        some[place] = at
+        reports[: PROBES // 2] = some
+    tied = rng.random(PROBES) < 0.3
+    reports[tied] = reports[tied][:, :1]
+    return _with_gaps(reports, rng)
+
+
+def _with_gaps(reports: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Leave out some reports (T, N, K), not all of a case; (T, N) of two classes."""
+    T, N, K = reports.shape
+    missing = rng.random((T, N)) < rng.choice([0, 0.3, 0.8], (T, 1))
+    missing[np.arange(T), rng.integers(0, N, T)] = False
     reports[missing] = np.nan
-    return np.asarray(reports[:, :, 1] if classes == 2 else reports)
+    return np.asarray(reports[:, :, 1] if K == 2 else reports)
 
 
 def _convert(pool: Pool) -> bytes:
@@ -131,8 +172,10 @@ def _answer(pool: Pool, given: Tensor, agents: int, classes: int) -> Tensor:
     """Probabilities (T, K) of the reports given to a graph."""
     C = 1 if classes == 2 else classes
     cube = given.expand(2) if C == 1 else given
-    reported = 1.0 - cube.sum(2, keep=True).apply("IsNaN").numbers()
-    values = (reported > 0.0).where(cube, 1.0 / classes)
+    totals = cube.sum(2, keep=True)
+    reported = 1.0 - totals.apply("IsNaN").numbers()
+    values = cube if C == 1 else cube / totals  # rounded reports sum to nearly 1
+    values = (reported > 0.0).where(values, 1.0 / classes)
     reports = ReportTensors(values, reported, agents, C)
     pooled = pool.to_onnx(reports).clip(0.0, 1.0)
     if C == 1:
