@@ -234,6 +234,7 @@ POLICY = {
         "MOST_GROUPS": 50,
     },
     "measures.inference.unseen_cases": {"LIKE_WEIGHTS": 4.0},
+    "measures.shrinkage": {"RARE_FILL": 0.5},
     "measures.inference.bootstrap": {"DRAWN_TOGETHER": 1_000, "GROUPS": 4_000},
     "measures.inference.rates": {"MIN_LABELS": 2, "PSEUDO_LABELS": 2.0},
     "measures.label_plan": {"MIN_PER_STRATUM": 2, "MIN_SPREAD": 0.1, "STRATA": 10},

@@ -78,7 +78,7 @@ def test_case_weights_count_as_repeated_cases():
     assert_allclose(shrink_means(cells, numbers, np.full(5, 7.0)), once)
 
 
-def lucky_newcomer():
+def lucky_newcomer(filled):
     """Two hundred forecasters; the last one was right ten times in a row."""
     rng = np.random.default_rng(0)
     cases, agents = 2000, 200
@@ -86,15 +86,16 @@ def lucky_newcomer():
     outcomes = (rng.random(cases) < p).astype(np.int64)
     odds = np.log(p / (1 - p))[:, None] + rng.normal(0.0, 0.7, (cases, agents))
     table = 1 / (1 + np.exp(-odds))
-    table[rng.random(table.shape) > 0.05] = np.nan
+    table[rng.random(table.shape) > filled] = np.nan
     table[:, -1] = np.nan
     table[:10, -1] = np.where(outcomes[:10] == 1, 0.999, 0.001)
     table[np.isnan(table).all(axis=1), 0] = 0.5
     return Panel(table, outcomes)
 
 
-def test_ten_answers_do_not_earn_extreme_weights():
-    panel = lucky_newcomer()
+@pytest.mark.parametrize("filled", [0.05, 0.2, 0.4])
+def test_ten_answers_do_not_earn_extreme_weights(filled):
+    panel = lucky_newcomer(filled)
     assert reports_are_rare(panel)
     weights = pools.make("brier").fit_panel(panel).weights_
     assert weights[-1] < 2 * np.median(weights)

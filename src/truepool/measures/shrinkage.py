@@ -16,15 +16,18 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import PanelError
 from truepool.data.panel import Panel
-from truepool.data.sparse import SPARSE_FILL, SparseReports
+from truepool.data.sparse import SparseReports
+
+RARE_FILL = 0.5
+"""With a smaller share of the cells filled, agents are shrunk towards the crowd."""
 
 
 def is_rare(missing: float, classes: int) -> bool:
-    """Whether agents are shrunk: two classes, and less than 10 % of the cells filled.
+    """Whether agents are shrunk: two classes, and less than half of the cells filled.
 
     It is so in either layout, whatever the number of cells.
     """
-    return classes == 2 and missing > 1.0 - SPARSE_FILL
+    return classes == 2 and missing > 1.0 - RARE_FILL
 
 
 def reports_are_rare(panel: Panel) -> bool:
@@ -37,7 +40,7 @@ def check_sums(name: str, missing: float, classes: int) -> None:
     if is_rare(missing, classes):
         raise PanelError(
             f"the pool {name!r} must see all reports at once where less than "
-            f"{SPARSE_FILL:.0%} of the cells have one, to shrink rare agents towards "
+            f"{RARE_FILL:.0%} of the cells have one, to shrink rare agents towards "
             f"the crowd; in this data set {1.0 - missing:.1%} have. Write it as one "
             "long table (--long)."
         )

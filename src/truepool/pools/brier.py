@@ -28,7 +28,7 @@ class Brier(LinearPool):
     r"""Weights inverse to the Brier loss: :math:`w_i \propto 1 / B_i`.
 
     :math:`B_i` is agent i's own mean Brier loss over the cases that it reported on.
-    Where less than 10 % of the cells are filled it is shrunk towards the crowd's, the
+    Where less than half of the cells are filled it is shrunk towards the crowd's, the
     more the rarer the agent reported (`truepool.measures.shrinkage`).
 
     >>> pool = Brier().fit([[0.9, 0.7], [0.1, 0.3]], [1, 0])

@@ -12,8 +12,8 @@ from truepool.core.engine import one_blas_thread
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
-from truepool.measures.shrinkage import cells_of, reports_are_rare
+from truepool.data.sparse import SPARSE_FILL, SparseReports
+from truepool.measures.shrinkage import cells_of
 from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool
 from truepool.pools.logistic import Terms, binary_terms, newton, row_space
@@ -148,7 +148,7 @@ class Shrunk(Pool):
     def _design(self, panel: Panel) -> tuple["Design | SparseTilts", FloatArray | None]:
         """The anchor and what moves it, and the way back from fewer tilts."""
         T, N, _ = panel.shape
-        rare = is_wide(panel) and reports_are_rare(panel)
+        rare = is_wide(panel) and _is_sparse(panel)
         if rare or (panel.sparse is not None and N <= T):
             cells = cells_of(panel)
             return SparseTilts.build(cells, self.clip_, MOST_TILTS), None
@@ -238,10 +238,15 @@ def is_wide(panel: Panel) -> bool:
     return min(T * C, N) > MOST_TILTS
 
 
+def _is_sparse(panel: Panel) -> bool:
+    """Whether so few cells of two classes are filled that tilts of some will do."""
+    return panel.classes == 2 and panel.missing > 1.0 - SPARSE_FILL
+
+
 def check_size(panel: Panel) -> None:
     """Refuse a panel of too many agents and cases."""
     T, N, C = panel.shape
-    if is_wide(panel) and not reports_are_rare(panel):
+    if is_wide(panel) and not _is_sparse(panel):
         raise SettingError(
             f"shrunk takes at most {MOST_TILTS:,} agents, or any number of them on at "
             f"most {MOST_TILTS // C:,} cases; got {N:,} agents and {T:,} cases. Use "

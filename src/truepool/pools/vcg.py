@@ -30,7 +30,7 @@ class VCG(LinearPool):
     :math:`D_i = \overline{\ell(p_{-i}, y) - \ell(p, y)}` at equal weights and
     :math:`w_i \propto \max(D_i, 0)`; equal weights when no agent contributes. The
     contribution-weighted model of Budescu & Chen (Management Science 2015), and the
-    static VCG weights of the paper (READINGS 4). Where less than 10 % of the cells are
+    static VCG weights of the paper (READINGS 4). Where less than half of the cells are
     filled, credit is shrunk towards the crowd's, the more the rarer the agent reported
     (`truepool.measures.shrinkage`), unless it is sampled by ``removals``.
 
