@@ -817,4 +817,4 @@ def test_score_says_how_many_reports_were_rescaled(truepool, tmp_path):
     rows = [{"agent0": [0.33, 0.33, 0.33]}, {"agent0": [0.5, 0.25, 0.25]}]
     new.write_text("\n".join(map(json.dumps, rows)))
     said = truepool("score", str(path), str(new))[2]
-    assert "1 report summed to within 1 % of 1 and was rescaled." in said
+    assert "1 report summed to nearly 1 and was rescaled." in said

@@ -17,7 +17,7 @@ GUESSED_ENCODING = (
 def describe_rescaled(count: int) -> str:
     """Say how many reports over classes did not sum to 1 exactly."""
     was = "was" if count == 1 else "were"
-    return f"{pluralize(count, 'report')} summed to within 1 % of 1 and {was} rescaled."
+    return f"{pluralize(count, 'report')} summed to nearly 1 and {was} rescaled."
 
 
 def describe_repeats(cases: int) -> str:
