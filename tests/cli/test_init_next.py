@@ -281,3 +281,25 @@ def test_an_outcome_with_a_third_label_is_asked_for(
     cure = ("--outcome", "outcome", "--positive", "yes", "--missing", "annulled")
     code, _, err = truepool("audit", "t.csv", "--config", "pool.toml", *cure)
     assert code == 0, err
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [
+        ("MRN", [f"{1000 + i // 3:07d}" for i in range(T)]),
+        ("customer_no", [str(50_000 + i // 3) for i in range(T)]),
+    ],
+)
+def test_numbers_that_name_patients_are_a_group_and_no_amount(
+    tmp_path, monkeypatch, truepool, name, numbers
+):
+    monkeypatch.chdir(tmp_path)
+    amounts = 100 + 7.5 * (np.arange(T) % 40)
+    table = {name: numbers, **P, "amount": amounts, "y": Y}
+    pd.DataFrame(table).to_csv("t.csv", index=False)
+    code, out, _ = truepool("init", "t.csv", "-o", "pool.toml")
+    assert code == 0
+    assert f"belong together (--group)? '{name}'" in " ".join(out.split())
+    config = Path("pool.toml").read_text()
+    assert f'cost-fn = "{name}"' not in config
+    assert 'cost-fn = "amount"' in config

@@ -40,6 +40,8 @@ def test_a_messy_table_is_read_as_its_options_say(tmp_path, kind):
     assert profile.problem is None
     words = dict(profile.options)
     for question in profile.questions:
+        if not question.required:
+            continue
         assert question.option == "positive"
         words["positive"] = next(v for v, _ in question.choices if v in ("ja", "yes"))
     found, _ = load_panel(

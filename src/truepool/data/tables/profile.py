@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from truepool.core.errors import TruepoolError
 from truepool.core.formatting import pluralize
 from truepool.data.tables.column_profile import ColumnProfile, profile_columns
@@ -34,6 +36,11 @@ SEGMENTS = 20
 """A column of text with more different values says what cases have in common, such as a
 customer; one with fewer, of what kind they are."""
 
+CODE_NAMES = frozenset(
+    ("id", "no", "nr", "number", "code", "key", "account", "card", "client", "customer",
+     "patient", "mrn", "user", "merchant", "device", "host")
+)  # fmt: skip
+"""How a column of whole numbers is called that name something."""
 COST_NAMES = frozenset(("cost", "costs", "fee", "price"))
 """How a column is called that may hold what a review, or a false alarm, costs."""
 
@@ -158,6 +165,13 @@ def _find_constant_cost(look: Findings) -> None:
             return
 
 
+def _is_code(column: ColumnProfile) -> bool:
+    """Whether whole numbers name something, by what they are called: no amounts."""
+    if CODE_NAMES.isdisjoint(name_parts(column.name)) or column.numbers is None:
+        return False
+    return bool((column.numbers == np.floor(column.numbers)).all())
+
+
 def _find_groups(look: Findings) -> None:
     """Offer columns of text that say what cases have in common, or of what kind."""
     asked = [q for q in look.questions if q.option == "outcome"]
@@ -169,6 +183,7 @@ def _find_groups(look: Findings) -> None:
         n: c for n, c in words.items()
         if not (c.dated or c.time_formats or c.nearly_times or c.spelled_alike)
     }  # fmt: skip
+    texts |= {n: c for n, c in look.open.items() if _is_code(c)}
     many = {n: c for n, c in texts.items() if SEGMENTS < len(c.distinct) <= c.rows / 2}
     few = {n: c for n, c in texts.items() if 2 <= len(c.distinct) <= SEGMENTS}
     for option, sentence, columns in (
