@@ -492,7 +492,10 @@ def test_a_handful_of_cases_is_enough_to_pool(truepool, tables, cases):
     [
         ("demo --out x", "error: no such option: --out"),
         ("fit", "error: missing argument 'PANEL'; see truepool fit --help"),
-        ("game --rounds many", "error: invalid value for '--rounds': "),
+        (
+            "game --rounds many",
+            "error: --rounds must be a whole number, such as 5; got",
+        ),
         (
             "score new.csv f.pool",
             "the saved pool comes first; try truepool score f.pool",

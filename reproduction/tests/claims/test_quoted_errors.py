@@ -111,7 +111,7 @@ QUOTED = [
     (143, "0.106 ± 0.023", lambda: on(CICIDS, F1, BEST, "Conf-Weighted")),
     (143, "0.113 ± 0.019", lambda: on(CICIDS, F1, BEST, "Majority Vote")),
     (143, "-0.003 ± 0.005", lambda: on(CICIDS, F1, BEST, "VCG")),
-    (144, "0.312 ± 0.070", lambda: gain("Stacking-LR")),
+    (144, "-0.004 ± 0.003", lambda: gain("Stacking-LR")),
     (144, "0.203 ± 0.070", lambda: gain("MLP aggregator")),
     (144, "0.169 ± 0.067", lambda: gain("MLP aggregator, 4 layers")),
     (144, "0.002 ± 0.003", lambda: gain("VCG")),
