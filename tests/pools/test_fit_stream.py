@@ -124,7 +124,7 @@ def test_weights_and_propensities_of_cases_count(name, tmp_path):
 
 
 def test_cases_without_outcome_or_report_do_not_count(tmp_path):
-    panel = random_panel(6, cases=100, silent=0.6)
+    panel = random_panel(6, cases=100, silent=0.4)
     cells = columns(panel, pa.array([None if t % 3 == 0 else int(y)
                                      for t, y in enumerate(panel.outcomes)]))  # fmt: skip
     for name in AGENTS:
