@@ -60,6 +60,8 @@ SELECTED = (
 )
 """Findings that outcomes known mostly where the pool says yes may cause alone: events
 are then more frequent among the cases with an outcome than at the same reports."""
+DOUBTFUL = "This is doubtful: it may come from which cases have an outcome."
+"""What is said of them."""
 
 BECAUSE = {
     "constant-feed": "{who} {sends} one and the same report",
@@ -153,9 +155,10 @@ def attribute_causes(graded: Sequence[tuple[Candidate, Finding]]) -> list[Findin
             cause = () if shared else causes[0].key
             finding = replace(finding, sentence=sentence, cause=cause)
         elif feed := _broken_feed(finding, graded):
-            finding = _wait(finding, feed)
+            why = f"Its feed must be fixed first: {_because([feed])}."
+            finding = _note_under(finding, feed, why)
         elif labels := _selection(finding, graded):
-            finding = _doubt(finding, labels)
+            finding = _note_under(finding, labels, DOUBTFUL)
         elif candidate.unexplained:
             sentence = f"{finding.sentence} {candidate.unexplained}"
             finding = replace(finding, sentence=sentence)
@@ -195,18 +198,6 @@ def _broken_feed(
     return min(feeds, key=_depth, default=None)
 
 
-def _wait(finding: Finding, feed: Finding) -> Finding:
-    """Return a fault that the feed does not explain, but that must wait for it."""
-    sentence = f"{finding.sentence} Its feed must be fixed first: {_because([feed])}."
-    return replace(
-        finding,
-        severity="note",
-        sentence=sentence,
-        advice=feed.advice,
-        cause=feed.key,
-    )
-
-
 def _selection(
     finding: Finding, graded: Sequence[tuple[Candidate, Finding]]
 ) -> Finding | None:
@@ -222,18 +213,14 @@ def _selection(
     return found[0] if found else None
 
 
-def _doubt(finding: Finding, labels: Finding) -> Finding:
-    """Return a miscalibration that may be one of the reviewed cases only."""
-    sentence = (
-        f"{finding.sentence} This is doubtful: it may come from which cases have an "
-        "outcome."
-    )
+def _note_under(finding: Finding, cause: Finding, why: str) -> Finding:
+    """Return a finding as a note under another one, of which the advice is taken."""
     return replace(
         finding,
         severity="note",
-        sentence=sentence,
-        advice=labels.advice,
-        cause=labels.key,
+        sentence=f"{finding.sentence} {why}",
+        advice=cause.advice,
+        cause=cause.key,
     )
 
 

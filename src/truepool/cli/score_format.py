@@ -47,7 +47,7 @@ def format_of_new(
     from truepool.data.tables.batches import is_json_lines
     from truepool.data.tables.dataset import open_dataset
     from truepool.data.tables.files import is_dataset, parse_header
-    from truepool.data.tables.json_lines import json_keys
+    from truepool.data.tables.json_lines import json_keys, peek
     from truepool.data.tables.table_format import TIME_WEIGHTED
 
     before = vars(fitted_on.of_new_cases(()))
@@ -75,7 +75,7 @@ def format_of_new(
             names = json_keys(source) if _is_there(source) else []
             _check_keys(names, fitted_on.long, agents)
         elif not isinstance(source, Path):
-            header = source.peek(1).partition(b"\n")[0]  # type: ignore[attr-defined]
+            header = peek(source).partition(b"\n")[0]
             names = parse_header(header, known["sep"])[0] if header.strip() else []
         if not set(fitted_on.long) <= set(names):
             known |= {name: vars(TableFormat())[name] for name in LONG}

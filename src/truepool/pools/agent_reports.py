@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from truepool.core.arrays import FloatArray, read_only
 from truepool.core.errors import AgentError, ReportError, suggestion
+from truepool.data.class_report import in_class_order
 from truepool.data.reports import check_reports, column_names
 
 
@@ -50,15 +51,12 @@ def _by_class(agent: str, report: Any, classes: tuple[str, ...]) -> list[Any]:
     """Probabilities of one report in the order of the classes."""
     if report is None:
         return [np.nan] * len(classes)
+    found = in_class_order(report, classes)
+    if found is not None:
+        return found
+    got = repr(report)
     if isinstance(report, Mapping):
-        named = {str(name): p for name, p in report.items()}
-        if set(named) == set(classes):
-            return [named[name] for name in classes]
-        got = ", ".join(map(repr, named)) or "none"
-    elif np.shape(report) == (len(classes),):
-        return list(report)
-    else:
-        got = repr(report)
+        got = ", ".join(repr(str(name)) for name in report) or "none"
     example = ", ".join(f"{name!r}: ..." for name in classes)
     raise ReportError(
         f"a report must give each of the {len(classes)} classes a probability; agent "

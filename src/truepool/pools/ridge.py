@@ -21,11 +21,9 @@ from truepool.pools.result import Explanation, Parameter
 from truepool.pools.stacked import (
     MODEL,
     describe_coefficients,
-    log_odds_features,
-    log_odds_onnx,
+    features_of,
+    features_onnx,
     probabilities_of,
-    report_features,
-    reports_onnx,
 )
 
 STRENGTHS = np.logspace(-4, 2, 7)
@@ -36,8 +34,11 @@ MOST_FEATURES = 1000
 """Most features, or cases where they are fewer: 36 models solve for so many slopes."""
 ENOUGH = 1e-5
 """Precision of the models that are only compared; see `logistic.newton`."""
-SCALES = {"log-odds": log_odds_features, "reports": report_features}
-ONNX_SCALES = {"log-odds": log_odds_onnx, "reports": reports_onnx}
+SCALES: dict[str, imputation.Scale] = {
+    "log-odds": clipped_log_scale,
+    "reports": np.asarray,
+}
+"""What the regression reads of reports (T, N, C), by name."""
 
 
 @final
@@ -109,17 +110,16 @@ class Ridge(Pool):
                 f"number on at most {MOST_FEATURES:,} cases; got {width:,} reports on "
                 f"{T:,} cases. Use stacked-lr, or leave agents out."
             )
-        scale = clipped_log_scale if self.scale == "log-odds" else np.asarray
         with one_blas_thread():
             self.imputation_ = imputation.learn_from(
-                panel, case_weights, scale, self.seed
+                panel, case_weights, SCALES[self.scale], self.seed
             )
             self.strength_ = self._choose_strength(panel, case_weights)
             data = self._data(panel, case_weights)
             self.coefficients_ = data.expand(solve(data, 1.0 / self.strength_))
 
     def _data(self, panel: Panel, case_weights: FloatArray | None) -> LogisticData:
-        features = SCALES[self.scale](panel.values, self.imputation_)
+        features = features_of(panel.values, SCALES[self.scale], self.imputation_)
         cases = np.ones(len(panel)) if case_weights is None else case_weights
         return LogisticData.build(features, panel.outcomes, panel.classes, cases)
 
@@ -149,13 +149,15 @@ class Ridge(Pool):
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
-        features = SCALES[self.scale](values, self.imputation_)
+        features = features_of(values, SCALES[self.scale], self.imputation_)
         slopes, intercepts = self.coefficients_[:, :-1], self.coefficients_[:, -1]
         return probabilities_of(features @ slopes.T + intercepts)
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""
-        features = ONNX_SCALES[self.scale](reports, self.imputation_)
+        log_odds = self.scale == "log-odds"
+        x = reports.clipped_log_scale() if log_odds else reports.values
+        features = features_onnx(reports, x, self.imputation_)
         slopes, intercepts = self.coefficients_[:, :-1], self.coefficients_[:, -1]
         return graph.from_scores(features @ slopes.T + intercepts, reports.coordinates)
 

@@ -86,7 +86,7 @@ class StackedPool(Pool):
         self.imputation_ = imputation.learn_from(
             panel, case_weights, clipped_log_scale, self.seed
         )
-        features = log_odds_features(panel.values, self.imputation_)
+        features = features_of(panel.values, clipped_log_scale, self.imputation_)
         try:
             pairs = panel_splits(panel, self.cv, self.seed)
             parts = [learn for learn, _ in pairs]
@@ -102,7 +102,7 @@ class StackedPool(Pool):
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
-        features = log_odds_features(values, self.imputation_)
+        features = features_of(values, clipped_log_scale, self.imputation_)
         models = self._models()
         total = np.zeros((len(values), values.shape[2]))
         for model in models:
@@ -116,17 +116,26 @@ class StackedPool(Pool):
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""
-        C, features = reports.coordinates, log_odds_onnx(reports, self.imputation_)
+        C, log_odds = reports.coordinates, reports.clipped_log_scale()
+        features = features_onnx(reports, log_odds, self.imputation_)
         models = self._models()
         scores = (self._scores_onnx(features, model) for model in models)
         first, *rest = (graph.from_scores(score, C) for score in scores)
         return sum(rest, first) / float(len(models))
 
 
-def log_odds_features(values: FloatArray, learned: FloatArray) -> FloatArray:
-    """Log-odds (T, N * (K - 1)), missing ones filled in."""
-    log_odds = clipped_log_scale(values)
-    return imputation.fill(log_odds, learned).reshape(len(values), -1)
+def features_of(
+    values: FloatArray, scale: imputation.Scale, learned: FloatArray
+) -> FloatArray:
+    """What a model reads of reports (T, N, C), missing ones filled in: (T, F)."""
+    filled = imputation.fill(scale(values), learned)
+    return filled.reshape(len(values), learned[0].size)
+
+
+def features_onnx(reports: ReportTensors, x: Tensor, learned: FloatArray) -> Tensor:
+    """`features_of` inside an ONNX graph, of reports on the scale of the model."""
+    filled = imputation.fill_onnx(reports, x, learned)
+    return filled.reshape(-1, learned[0].size)
 
 
 def describe_coefficients(
@@ -142,24 +151,6 @@ def describe_coefficients(
         ),
         Parameter("intercept", intercept, "added to their sum"),
     ]
-
-
-def report_features(values: FloatArray, learned: FloatArray) -> FloatArray:
-    """Reports (T, N * C), missing ones filled in."""
-    return imputation.fill(values, learned).reshape(len(values), -1)
-
-
-def log_odds_onnx(reports: ReportTensors, learned: FloatArray) -> Tensor:
-    """`log_odds_features` inside an ONNX graph."""
-    width = reports.agents * (reports.classes - 1)
-    log_odds = reports.clipped_log_scale()
-    return imputation.fill_onnx(reports, log_odds, learned).reshape(-1, width)
-
-
-def reports_onnx(reports: ReportTensors, learned: FloatArray) -> Tensor:
-    """`report_features` inside an ONNX graph."""
-    width = reports.agents * reports.coordinates
-    return imputation.fill_onnx(reports, reports.values, learned).reshape(-1, width)
 
 
 def output_layer(

@@ -38,6 +38,7 @@ from truepool.data.tables.files import (
 from truepool.data.tables.json_lines import (
     parse_number,
     parse_object,
+    peek,
     split_classes,
 )
 from truepool.data.tables.origin import LEGACY, Origin
@@ -92,7 +93,7 @@ def is_json_lines(source: Path | BinaryIO) -> bool:
     """
     if isinstance(source, Path):
         return source.name.lower().endswith(JSON_LINES)
-    return source.peek(1)[:1] == b"{"  # type: ignore[attr-defined, no-any-return]
+    return peek(source)[:1] == b"{"
 
 
 def _batches(source: Path | BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
@@ -152,7 +153,7 @@ def _csv(
         above = None if path is None else lines_above_header(path)
         raise above or error from None
     guessed = None if is_utf8(line) else LEGACY
-    if not stream.peek(1):  # type: ignore[attr-defined]
+    if not peek(stream):
         return
     numbers = (*wanted.reports(names), *written.columns)
     types = dict.fromkeys((*numbers, wanted.id), pa.string())

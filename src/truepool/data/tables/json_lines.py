@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from truepool.core.errors import ReportError, SourceError
+from truepool.data.class_report import in_class_order
 from truepool.data.tables.column_selection import ColumnSelection
 from truepool.data.tables.table_format import TableFormat
 
@@ -26,13 +27,18 @@ def json_keys(source: Path | BinaryIO) -> list[str]:
         with source.open("rb") as stream:
             lines = list(islice(stream, FIRST_LINES))
     else:
-        lines = source.peek(1).splitlines()  # type: ignore[attr-defined]
+        lines = peek(source).splitlines()
     keys: dict[str, None] = {}
     for line in lines:
         with suppress(ValueError):
             row = json.loads(line)
             keys |= dict.fromkeys(row if isinstance(row, dict) else ())
     return [*keys]
+
+
+def peek(stream: BinaryIO) -> bytes:
+    """Return what a stream holds next, nothing if it has ended; it is not used up."""
+    return stream.peek(1)  # type: ignore[attr-defined, no-any-return]
 
 
 def parse_object(line: bytes, t: int) -> Mapping[str, Any]:
@@ -64,16 +70,15 @@ def split_classes(
         report = found.pop(agent)
         if report is None:
             continue
-        if isinstance(report, list) and len(report) == len(classes):
-            report = dict(zip(classes, report, strict=True))
-        if not isinstance(report, dict) or report.keys() != set(classes):
+        values = in_class_order(report, classes)
+        if values is None:
             raise ReportError(
                 f"a report must give each of the {len(classes)} classes a probability; "
                 f"{agent!r} has {report!r:.80} in line {t + 1}. Write a list in the "
                 f"order {', '.join(classes)}, an object with these keys, or the keys "
                 f"{', '.join(f'{agent}:{name}' for name in classes)}."
             )
-        found |= {f"{agent}:{name}": p for name, p in report.items()}
+        found |= {f"{agent}:{k}": p for k, p in zip(classes, values, strict=True)}
     return found
 
 
