@@ -342,7 +342,10 @@ def test_scores_without_labels_count_in_equal_steps(truepool, tmp_path):
     read = json.loads(truepool("jury", path, *words, "--scores", "1-5")[1])
     assert [step["score"] for step in read["score_scale"]] == [1, 2, 3, 4, 5]
     code, _, err = truepool("jury", path, *words)
-    assert (code, "as truepool jury does with --scores 1-5" in err) == (2, True)
+    assert (
+        code,
+        "If these are scores, pass their lowest and highest (--scores 1-5)" in err,
+    ) == (2, True)
 
 
 def test_json_lines_are_read_like_csv(table, truepool, tmp_path):
@@ -544,7 +547,8 @@ def test_a_long_table_has_one_row_per_verdict(table, truepool, tmp_path):
         (("--budget", "0"), "a budget must be at least 1 item; got 0"),
         (("--scores", "1-5"), "a score must lie between 1 and 5; column 'ann' has 0"),
         (("--scores", "five"), "scores must be given as the lowest and the highest"),
-        (("--scores", "5-1"), "as in 1-5; got '5-1'"),
+        (("--scores", "5-1"), "the lowest first, as in --scores 1-5; got 5-1"),
+        (("--scores", "ann=1-5"), "must share one range of scores"),
         (("--scores", "1-5", "--percent"), "either percentages or scores"),
         (("--group", "ann"), "truepool jury counts every case once"),
         (("--weight", "ann"), "label weights must be numbers above 0, one per label"),

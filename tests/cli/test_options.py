@@ -33,7 +33,7 @@ OWN = {
     },
     "jury": {
         "--budget", "--confidence", "--label-next", "--labels", "--max-error",
-        "--repeated", "--scores", "--swapped", "--tool",
+        "--repeated", "--swapped", "--tool",
     },
     "ledger compact": {"--before"},
     "ledger statement": {"--from", "--to"},

@@ -109,5 +109,5 @@ def test_a_jury_does_not_take_scores_for_percentages(tmp_path, monkeypatch, true
     code, _, err = truepool("jury", "t.csv", "--percent")
     assert code == 2
     assert "with --percent verdicts are percentages; all numbers of 'gpt'" in err
-    assert "use truepool jury --scores 1-5 instead" in err
+    assert "pass --scores 1-5 instead" in err
     assert truepool("jury", "t.csv", "--scores", "1-5")[0] == 0

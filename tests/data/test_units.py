@@ -120,9 +120,8 @@ def test_scores_are_not_read_as_percentages(layout):
         read_panel(frame, percent=True, layout=layout)
     assert str(refusal.value) == (
         "with --percent reports are percentages; all numbers of 'ann', 'bob', 'cyd' "
-        "are whole, from 1 to 10, and look like scores. If they are, use truepool jury "
-        "--scores 1-10 instead; if they are percentages, write a percent sign after "
-        "each."
+        "are whole, from 1 to 10, and look like scores. If they are, pass --scores 1-10 "
+        "instead; if they are percentages, write a percent sign after each."
     )
 
 

@@ -22,14 +22,6 @@ def jury(
     panel: options.Table = None,
     *,
     table_format: "TableFormat",
-    scores: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LOW-HIGH",
-            help="Verdicts are scores, as in 1-5: s counts as (s - 1) / 4 and, from 10 "
-            "labels on, by a rising curve that is fitted to the labels.",
-        ),
-    ] = None,
     tool: Annotated[
         str | None,
         typer.Option(
@@ -153,13 +145,13 @@ def jury(
         currency=currency or "",
     )
     options.check_constant_costs(costs, "the items of a jury share their costs")
-    written = replace(table_format, scores=scores)
-    read = _read(panel, written, tool, labels)
+    scores = _one_range(table_format)
+    read = _read(panel, table_format, tool, labels)
     result = run(
         read.verdicts,
         costs=costs,
         pool=pool,
-        scores=None if scores is None else written.score_range,
+        scores=scores,
         label_weights=read.label_weights,
         swapped=[*pairs, *_new_pairs(read.swapped, [*pairs, *runs])],
         repeated=[*runs, *read.repeated],
@@ -186,6 +178,24 @@ def jury(
     if not (quiet or STDOUT in (json_file, output)):
         show(result, console())
         print_files(json_file, markdown, html, output)
+
+
+def _one_range(written: "TableFormat") -> tuple[float, float] | None:
+    """Return the range of scores that all judges share; None without scores."""
+    from truepool.core.errors import SettingError
+    from truepool.data.tables.score_range import ScoreRange
+
+    ranges = [ScoreRange.parse(text) for text in written.scores]
+    if not ranges:
+        return None
+    first = ranges[0]
+    if len(ranges) > 1 or first.agents or first.one < first.zero:
+        raise SettingError(
+            "the judges of a jury must share one range of scores, the lowest first, as "
+            f"in --scores 1-5; got {', '.join(written.scores)}. Leave out judges with "
+            "another range (--ignore)."
+        )
+    return first.zero, first.one
 
 
 def _read(

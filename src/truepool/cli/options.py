@@ -94,6 +94,12 @@ SPELLINGS = {
         "these agents, as in a,b or 'vendor_*'; the equals sign is required. "
         "--no-percent: none.",
     ),
+    "--scores": Spelling(
+        "[NAMES=]LOW-HIGH",
+        "Reports are scores, as in 1-5: s counts as (s - 1) / 4. NAMES=LOW-HIGH, as in "
+        "vendor=0-999: only those of these agents. Where a high score means a low "
+        "probability, HIGH-LOW. Repeatable.",
+    ),
     "--long": Spelling(
         "CASE AGENT REPORT",
         "The table has one row per report; these three columns hold the case, the "
@@ -333,6 +339,7 @@ def _parse_table(
     decimal: Annotated[str, option("--decimal")] = ".",
     missing: Missing = None,
     percent: Annotated[str, option("--percent", show_default=False)] = "",
+    scores: Annotated[list[str] | None, option("--scores")] = None,
     long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
     decision_time: Annotated[str | None, option("--decision-time")] = None,
     updates: Annotated[str, option("--updates")] = "last",
@@ -354,6 +361,7 @@ def _parse_table(
         decimal=decimal,
         missing=missing,
         percent=percent,
+        scores=scores,
         long=long,
         decision_time=decision_time,
         updates=updates,
@@ -460,6 +468,7 @@ def _collect_new_table(
     decimal: Annotated[str | None, option("--decimal")] = None,
     missing: Missing = None,
     percent: Annotated[str | None, option("--percent")] = None,
+    scores: Annotated[list[str] | None, option("--scores")] = None,
     long: Annotated[tuple[str, str, str] | None, option("--long")] = None,
     decision_time: Annotated[str | None, option("--decision-time")] = None,
     updates: Annotated[str | None, option("--updates")] = None,
@@ -836,6 +845,7 @@ def note_stream(
         done = panels.checkpoint.resumed
         are = "part was" if done == 1 else "parts were"
         NOTES.append(f"{done:,} {are} summed up before an interruption: skipped.")
+    NOTES.extend(_scales(panels.summary.agents, written))
     if written.weight is not None:
         NOTES.append(f"Each case counts by its {written.weight}.")
     if written.propensity is not None:
@@ -847,9 +857,26 @@ def note_stream(
         note_pending(totals.pending, LEFT_OUT)
 
 
+def _scales(agents: Iterable[str], table_format: "TableFormat") -> Iterator[str]:
+    """Say how scores are counted, and that they are no probabilities."""
+    from truepool.data.labels import format_names
+
+    scored: dict[str, list[str]] = {}
+    for agent in agents if table_format.scores else ():
+        span = table_format.score_range(agent)
+        if span is not None:
+            scored.setdefault(span.formula, []).append(agent)
+    for formula, names in scored.items():
+        yield (
+            f"A score s of {format_names(names)} counts as {formula}. That is no "
+            "probability; pools that learn, such as auto, correct for it."
+        )
+
+
 def _uses(panel: "Panel", table_format: "TableFormat") -> Iterator[str]:
     """Say how the columns that weight and group the cases are used."""
     unit = table_format.unit
+    yield from _scales(panel.agents, table_format)
     if panel.groups is not None:
         count = len(set(panel.groups.tolist()))
         group = table_format.group or (table_format.long or ("case",))[0]

@@ -118,7 +118,7 @@ def score(
     target = sys.stdout.buffer if place == STDOUT else place
     written = format_of_new(source, new_format, fitted_on, pool.agents_)
     written = replace(written, columns=_columns(pool, limit))
-    _check_percent_names(pool.agents_, written, fitted_on)
+    _check_unit_names(pool.agents_, written, fitted_on)
     usual_id = usual_id_of(fitted_on)
     name = written.long[0] if written.long else written.id or usual_id
     scorer = Scorer(pool, name, contributions, share, seed)
@@ -253,17 +253,16 @@ def _unit_doubt(
     return doubt_statement(pool.agents_, written, fitted_on, above)
 
 
-def _check_percent_names(
+def _check_unit_names(
     agents: tuple[str, ...], written: "TableFormat", fitted_on: "TableFormat"
 ) -> None:
-    """Refuse agents in percent that neither the pool nor its table knew."""
+    """Refuse agents in percent, or with scores, that no agent of the pool is."""
     from truepool.data.tables.agent_columns import choose_agents
 
-    if isinstance(written.percent, bool):
-        return
-    known = () if isinstance(fitted_on.percent, bool) else fitted_on.percent
-    new = [name for name in written.percent if name not in known]
-    choose_agents([*agents, *fitted_on.ignore], new, "--percent")
+    known = {name for _, names in fitted_on.named_units() for name in names}
+    for flag, patterns in written.named_units():
+        new = [name for name in patterns if name not in known]
+        choose_agents([*agents, *fitted_on.ignore], new, flag)
 
 
 def _columns(pool: "Pool", limit: "Capacity | None") -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 if TYPE_CHECKING:
     from truepool.data.tables import TableFormat
 
-WRITTEN = ("time_format", "sep", "decimal", "missing", "percent")
+WRITTEN = ("time_format", "sep", "decimal", "missing", "percent", "scores")
 LONG = ("long", "decision_time", "updates")
 """What new cases take from the table of the fit: how it is written, and its layout."""
 

@@ -285,23 +285,30 @@ def _outside(values: FloatArray, names: tuple[str, ...]) -> str:
         and high in range(3, MAX_SCORE + 1)
         and not (given[given == given] % 1).any()
     ):
-        top, start = max(5, int(high)), min(1, int(low))
-        cure = (
-            f"These look like scores: count them as (s - {start}) / {top - start}, as "
-            f"truepool jury does with --scores {start}-{top}."
-        )
+        cure = _score_cure(values, i, names, f"{min(1, int(low))}-{max(5, int(high))}")
     elif 0 <= low and high <= 100:
         cure = _mix(values, i, names) or _percent_cure(
             largest_reports(values), i, names
         )
     else:
-        option = f"--ignore {shlex.quote(names[i])}"
-        cure = f"If {names[i]!r} is not an agent, leave that column out ({option})."
+        cure = _score_cure(values, i, names, "LOW-HIGH")
     value = values[t, i, k].item()
     return (
         f"a report must lie in [0, 1]; agent {names[i]!r} has {value:g} in "
         f"{case_name(t)} "
         f"(all its reports lie between {low:g} and {high:g}). {cure}"
+    )
+
+
+def _score_cure(values: FloatArray, i: int, names: tuple[str, ...], span: str) -> str:
+    """Say how numbers of agent i that are no percentages are read, or left out."""
+    high = np.flatnonzero(largest_reports(values) > 1)
+    own = names[i].replace(",", "?")
+    option = shlex.quote(span if len(high) == len(names) else f"{own}={span}")
+    return (
+        f"If these are scores, pass their lowest and highest (--scores {option}); if "
+        f"{names[i]!r} is not an agent, leave that column out (--ignore "
+        f"{shlex.quote(names[i])})."
     )
 
 

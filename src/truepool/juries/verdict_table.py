@@ -88,7 +88,7 @@ def read_verdicts(
     id = "id" if tool is not None else _id_column(written)
     if tool is not None:
         source = read_log(Path(source), tool, written.positive)
-        if written.scores is None and not written.percent:
+        if not (written.scores or written.percent):
             check_scores(source, tool)
         outcome = COLUMNS[3] if labels is None else written.outcome
         written = replace(written, long=COLUMNS[:3], outcome=outcome)

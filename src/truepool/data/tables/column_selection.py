@@ -134,7 +134,7 @@ class ColumnSelection:
         cells = [batch.column(name) for name in names]
         signed: tuple[str, ...] = ()
         floating = all(pa.types.is_floating(cell.type) for cell in cells)
-        if floating and not written.percent and written.scores is None:
+        if floating and not (written.percent or written.scores):
             reports = [_floats(cell) for cell in cells]
         else:
             columns = (as_series(batch, name) for name in names)

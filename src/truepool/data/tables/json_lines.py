@@ -88,9 +88,11 @@ def parse_number(value: Any, name: str, t: int, written: TableFormat) -> float:
     if value is None or gone:
         return np.nan
     if isinstance(value, bool) or not isinstance(value, int | float):
+        low, high = sorted(written.ends(name))
         what = "a number in [0, 1]"
-        if written.in_percent(name):
-            what = "a number from 0 to 100, without a percent sign"
+        if (low, high) != (0, 1):
+            sign = ", without a percent sign" if written.in_percent(name) else ""
+            what = f"a number from {low:g} to {high:g}{sign}"
         raise ReportError(
             f"a report must be {what}; {name!r} has {value!r:.40} in line {t + 1}. Use "
             "null where there is no report."

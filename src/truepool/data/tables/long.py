@@ -117,8 +117,8 @@ def pivot(
         cure = "remove all but one"
         if written.updates != TIME_WEIGHTED:
             cure = "pass --updates last-row if the later report is further down"
-        percent = np.array([written.in_percent(name) for name in agents])
-        shown = np.where(percent[agent], 100 * reports, reports)[rows]
+        zero, one = np.array([written.ends(name) for name in agents])[agent[rows]].T
+        shown = np.round(zero + (one - zero) * reports[rows], 9)
         _check_ties(place[rows], shown, times, cases, agents, cure)
     shape = len(cases), len(agents)
     values = SparseReports.from_cells(case[rows], agent[rows], reports[rows], *shape)

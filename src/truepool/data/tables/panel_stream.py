@@ -34,7 +34,7 @@ from truepool.data.tables.part_reader import (
     is_blank,
 )
 from truepool.data.tables.reader import (
-    check_percent_names,
+    check_unit_names,
     load_table,
     name_classes,
     read_source,
@@ -208,7 +208,7 @@ def open_panels(
             "(--outcome), or answer the question about it in the config file."
         )
     frame, _ = read_source(next(_heads(dataset)), written)
-    check_percent_names(frame, written)
+    check_unit_names(frame, written)
     head = load_table(frame, written)
     engine = engine or Processes()
     found, mass = _outcomes(dataset, written, engine)

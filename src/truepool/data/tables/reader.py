@@ -226,7 +226,7 @@ def _panel(
             f"{', '.join(frame.columns)}. Say which one holds the outcome (--outcome), "
             "or answer the question about it in the config file."
         )
-    check_percent_names(frame, written)
+    check_unit_names(frame, written)
     reports, outcomes, empty = _table(frame, written, whole=True)
     check_spelling(dict.fromkeys(outcomes[~empty].tolist()), written.outcome)
     if empty.all():
@@ -266,19 +266,22 @@ def _panel(
     return pending, summary
 
 
-def check_percent_names(frame: nw.DataFrame[Any], written: TableFormat) -> None:
-    """Refuse names of agents in percent that no agent of the table has.
+def check_unit_names(frame: nw.DataFrame[Any], written: TableFormat) -> None:
+    """Refuse names of agents in percent, or with scores, that no agent has.
 
     An agent that is ignored may be named, so that a config file can name it.
     """
-    if isinstance(written.percent, bool):
+    if not (written.scores or isinstance(written.percent, tuple)):
         return
     if written.long is None:
         names = _report_columns(frame.columns, replace(written, ignore=()))
-        choose_agents(names, written.percent, "--percent")
     elif written.long[1] in frame.columns:
         found = frame[written.long[1]].drop_nulls().unique().to_list()
-        choose_agents(sorted(map(str, found)), written.percent, "--percent")
+        names = sorted(map(str, found))
+    else:
+        return
+    for flag, patterns in written.named_units():
+        choose_agents(names, patterns, flag)
 
 
 def _doubtful(
@@ -347,7 +350,7 @@ def load_verdicts(
     name = written.outcome
     there = name in frame.columns
     if is_empty(frame[name]).all() if there else name == TableFormat().outcome:
-        check_percent_names(frame, written)
+        check_unit_names(frame, written)
         with named_rows(origin.naming):
             agents = _table(frame, written, whole=True)[0].agents
             reports = load_reports(frame, agents, written)

@@ -56,6 +56,12 @@ class ReportColumn:
         return np.array(by_agent, dtype=bool)[self.owner]
 
     @cached_property
+    def scored(self) -> BoolArray:
+        """Which rows (T,) are scores."""
+        by_agent = [self.written.score_range(name) is not None for name in self.agents]
+        return np.array(by_agent, dtype=bool)[self.owner]
+
+    @cached_property
     def signed(self) -> BoolArray:
         """Which cells (T,) carry a percent sign."""
         if is_numeric(self.cells):
@@ -91,16 +97,15 @@ class ReportColumn:
 
     def probabilities(self) -> FloatArray:
         """Return the numbers (T,) in [0, 1], if those of the table are in range."""
-        if self.written.scores is not None:
-            low, high = self.written.score_range
-            self._check_range(self.numbers, low, high, "score", "--scores")
-            return np.asarray((self.numbers - low) / (high - low))
-        if not self.written.percent:
+        if not (self.written.percent or self.written.scores):
             return self.numbers
         self._check_signs()
-        share = np.where(self.percent, self.numbers, np.nan)
-        self._check_range(share, 0, 100, "percentage", "--percent")
-        return np.where(self.percent, self.numbers / 100, self.numbers)
+        ends = np.array([self.written.ends(name) for name in self.agents])
+        zero, one = ends.T if len(ends) == 1 else ends[self.owner].T
+        for rows, what in ((self.percent, "percentage"), (self.scored, "score")):
+            if rows.any():
+                self._check_range(np.where(rows, self.numbers, np.nan), zero, one, what)
+        return np.asarray((self.numbers - zero) / (one - zero))
 
     def check_numbers(self, table: Sequence["ReportColumn"]) -> None:
         """Refuse a cell that is no number; other columns of the table help to say why.
@@ -113,15 +118,17 @@ class ReportColumn:
         except pa.ArrowInvalid:
             row, cell = first_other(self.text, self.written.decimal, self.percent)
             what = "a report must be a number in [0, 1]"
-            if self.percent[row]:
-                what = "a percentage must be a number from 0 to 100"
+            low, high = sorted(self.written.ends(self.agents[self.owner[row]]))
+            if self.percent[row] or self.scored[row]:
+                unit = "percentage" if self.percent[row] else "score"
+                what = f"a {unit} must be a number from {low:g} to {high:g}"
             raise ReportError(
                 f"{what}; column {self.cells.name!r} has {cell!r} in {self._row(row)}. "
                 f"{self._cure(row, cell, table)}"
             ) from None
         if isinstance(self.written.percent, bool):
             return
-        rest = np.where(self.percent, np.nan, numbers)
+        rest = np.where(self.percent | self.scored, np.nan, numbers)
         low, high = np.nanmin(rest, initial=0.0), np.nanmax(rest, initial=0.0)
         if 1 + EDGE < high <= 100 and low >= 0 and not is_slip(rest):
             row = int(np.argmax(rest > 1 + EDGE))
@@ -160,15 +167,18 @@ class ReportColumn:
             )
 
     def _check_range(
-        self, values: FloatArray, low: float, high: float, what: str, option: str
+        self, values: FloatArray, zero: FloatArray, one: FloatArray, what: str
     ) -> None:
-        """Refuse numbers outside the range of an option, as the table has them."""
+        """Refuse numbers outside the range of their unit, as the table has them."""
+        low, high = np.minimum(zero, one), np.maximum(zero, one)
         outside = (values < low - EDGE) | (values > high + EDGE)
         if outside.any():
             row = int(np.argmax(outside))
             name = self.agents[self.owner[row]]
+            least, most = sorted(self.written.ends(name))
+            option = "--percent" if what == "percentage" else "--scores"
             raise ReportError(
-                f"a {what} must lie between {low:g} and {high:g}; {self._kind} "
+                f"a {what} must lie between {least:g} and {most:g}; {self._kind} "
                 f"{name!r} has {self._cell(row)} in {self._row(row)}. Correct it, "
                 f"change {option}, or leave the {self._kind} out (--ignore "
                 f"{shlex.quote(name)})."

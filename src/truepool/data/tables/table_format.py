@@ -1,27 +1,24 @@
 """How a table is written, and what its columns mean."""
 
-import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from truepool.core.errors import SettingError
 from truepool.data.reports import join_patterns, percent_option
 from truepool.data.tables.agent_columns import ignored_columns, is_chosen
+from truepool.data.tables.score_range import ScoreRange, parse_ranges
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|"}
 """Separators that may be given by name; any other character stands for itself."""
 
 DECIMALS = (".", ",")
 
-SCORES = r"\s*(\d+(?:\.\d+)?)\s*-\s*(\d+(?:\.\d+)?)\s*"
-"""How a range of scores is written."""
-
 LONG = ("case", "agent", "report")
 """What the columns of a long table are called unless they are named."""
 
-REPEATED = ("ignore", "missing")
+REPEATED = ("ignore", "missing", "scores")
 """Options that are given once per value."""
 
 UPDATES = LAST, LAST_ROW, TIME_WEIGHTED = ("last", "last-row", "time-weighted")
@@ -61,9 +58,10 @@ class TableFormat:
         Whether reports are percentages, 0 to 100 or ``6.1%``; or the agents whose
         reports are, by names or patterns as in ``agents``, while those of the others
         are fractions.
-    scores : str, optional
+    scores : sequence of str, or str
         Reports are scores from the first number to the second, ``"1-5"``: s counts as
-        (s - 1) / 4.
+        (s - 1) / 4. Those of some agents, ``"vendor=0-999"``, by names or patterns;
+        where a high score means a low probability, ``"bureau=850-300"``.
     time_format : str, optional
         How times are written, as in ``%d.%m.%Y %H:%M``; by default ISO 8601. Several,
         separated by ``|``, where columns differ: each column must fit one of them.
@@ -100,7 +98,7 @@ class TableFormat:
     decimal: str
     missing: tuple[str, ...]
     percent: bool | tuple[str, ...]
-    scores: str | None
+    scores: tuple[str, ...]
     time_format: str | None
     long: tuple[str, str, str] | None
     decision_time: str | None
@@ -123,7 +121,7 @@ class TableFormat:
         decimal: str = ".",
         missing: Sequence[str] | str | None = None,
         percent: bool | Sequence[str] | str = False,
-        scores: str | None = None,
+        scores: Sequence[str] | str | None = None,
         time_format: str | None = None,
         long: Sequence[str] | None = None,
         layout: str | None = None,
@@ -147,7 +145,7 @@ class TableFormat:
             "decimal": decimal,
             "missing": _distinct("missing", missing),
             "percent": _percent(percent),
-            "scores": scores,
+            "scores": parse_ranges(scores) if scores else (),
             "time_format": time_format,
             "long": None if long is None else _three(long),
             "decision_time": decision_time,
@@ -165,11 +163,8 @@ class TableFormat:
                 "the separator and the decimal mark must differ; both are "
                 f"{decimal!r}. Change --sep or --decimal."
             )
-        if self.percent and scores is not None:
-            raise SettingError(
-                f"reports are either percentages or scores; got scores={scores!r} with "
-                "percent. Leave out --percent or --scores."
-            )
+        if self.percent is True and self.scores:
+            raise _two_units("all of them")
         if decision_time is not None and self.long is None:
             raise SettingError(
                 "a decision time belongs to a long table, in which reports have times; "
@@ -192,20 +187,21 @@ class TableFormat:
                 f"{weight!r} as well. Leave it out (--weight)."
             )
 
-    @property
-    def score_range(self) -> tuple[float, float]:
-        """The lowest and the highest score.
+    def score_range(self, name: str) -> ScoreRange | None:
+        """Return the range of an agent's scores, or a column's; None without scores.
 
-        >>> TableFormat(scores="1-5").score_range
-        (1.0, 5.0)
+        >>> written = TableFormat(scores=["vendor_*=0-999"])
+        >>> written.score_range("vendor_a"), written.score_range("gbm")
+        (ScoreRange(agents=('vendor_*',), zero=0.0, one=999.0), None)
         """
-        found = re.fullmatch(SCORES, self.scores or "")
-        if not found or not float(found[1]) < float(found[2]):
+        ranges = map(ScoreRange.parse, self.scores)
+        own = [each for each in ranges if each.is_of(name)]
+        if len(own) > 1:
             raise SettingError(
-                "scores must be given as the lowest and the highest, as in 1-5; got "
-                f"{self.scores!r} (--scores)"
+                f"the scores of an agent must have one range; those of {name!r} have "
+                f"{len(own)}: {', '.join(self.scores)}. Name it once (--scores)."
             )
-        return float(found[1]), float(found[2])
+        return own[0] if own else None
 
     def in_percent(self, name: str) -> bool:
         """Whether the reports of an agent, or of a column, are percentages.
@@ -219,6 +215,31 @@ class TableFormat:
         if isinstance(self.percent, bool):
             return self.percent
         return is_chosen(name, self.percent)
+
+    def ends(self, name: str) -> tuple[float, float]:
+        """Return the numbers of an agent, or of a column, that count as 0 and as 1.
+
+        >>> written = TableFormat(percent="rf", scores="bureau=850-300")
+        >>> written.ends("rf"), written.ends("bureau"), written.ends("gbm")
+        ((0.0, 100.0), (850.0, 300.0), (0.0, 1.0))
+        """
+        span, percent = self.score_range(name), self.in_percent(name)
+        if span is not None and percent:
+            raise _two_units(f"those of {name!r}")
+        if span is not None:
+            return span.zero, span.one
+        return 0.0, 100.0 if percent else 1.0
+
+    def named_units(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield each option that names agents with a unit of their own, and the names.
+
+        >>> list(TableFormat(percent="rf", scores=["a,b=0-999", "c=1-5"]).named_units())
+        [('--percent', ('rf',)), ('--scores', ('a', 'b')), ('--scores', ('c',))]
+        """
+        if not isinstance(self.percent, bool):
+            yield "--percent", self.percent
+        for text in self.scores:
+            yield "--scores", ScoreRange.parse(text).agents
 
     def percent_option(self, agents: Sequence[str]) -> str:
         """Return the option that reads these agents in percent too.
@@ -356,6 +377,13 @@ def _percent(given: bool | Iterable[str]) -> bool | tuple[str, ...]:
         )
     names = _names("percent", given)
     return "*" in names or tuple(dict.fromkeys(names)) or False
+
+
+def _two_units(whose: str) -> SettingError:
+    return SettingError(
+        f"reports are either percentages or scores; {whose} are said to be both. Name "
+        "the agents of each, as in --percent=a --scores b=0-999, or leave one out."
+    )
 
 
 def _separator(sep: str) -> str:

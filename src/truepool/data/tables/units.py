@@ -49,7 +49,11 @@ def check_percentages(
     ``aligned`` are on other cases for each agent, and are not compared case by case.
     """
     percent = {n: 100 * r for n, r in reports.items() if written.in_percent(n)}
-    fractions = {n: r for n, r in reports.items() if n not in percent}
+    fractions = {
+        n: r
+        for n, r in reports.items()
+        if n not in percent and written.score_range(n) is None
+    }
     bare = {n: values for n, values in percent.items() if n not in signed}
     check_no_scores([*bare], np.concatenate([*bare.values(), np.empty(0)]))
     if aligned:
@@ -127,8 +131,8 @@ def check_no_scores(agents: Sequence[str], percentages: FloatArray) -> None:
     raise ReportError(
         f"with --percent reports are percentages; all numbers of "
         f"{format_labels(agents)} are whole, from {whole.min():g} to {high}, and look "
-        f"like scores. If they are, use truepool jury --scores {scale} instead; if "
-        "they are percentages, write a percent sign after each."
+        f"like scores. If they are, pass --scores {scale} instead; if they are "
+        "percentages, write a percent sign after each."
     )
 
 

@@ -1,0 +1,63 @@
+"""Tables with scores of vendors and bureaus, by the command line."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+
+from truepool.pools import persistence
+
+T = 400
+RNG = np.random.default_rng(11)
+P = RNG.beta(1, 4, T)
+Y = (RNG.uniform(size=T) < P).astype(int)
+FRACTIONS = pd.DataFrame({
+    "rf": np.clip(P + RNG.normal(0, 0.05, T), 0.001, 0.999).round(4),
+    "vendor": (999 * np.sqrt(P)).round() / 999,
+    "bureau": (550 * P**0.3).round() / 550,
+})  # fmt: skip
+SCORED = FRACTIONS.assign(
+    vendor=(999 * FRACTIONS.vendor).round().astype(int),
+    bureau=(850 - 550 * FRACTIONS.bureau).round().astype(int),
+)
+SCORES = ("vendor=0-999", "bureau=850-300")
+
+
+def test_a_pool_keeps_the_ranges_and_scores_new_cases_alike(
+    tmp_path, monkeypatch, truepool
+):
+    monkeypatch.chdir(tmp_path)
+    options = [word for text in SCORES for word in ("--scores", text)]
+    learn = ("--pool", "stacked-lr", "--quiet", "-o")
+    for name, table in (("s", SCORED), ("f", FRACTIONS)):
+        table.assign(y=Y).to_csv(f"{name}.csv", index=False)
+        words = options if name == "s" else ()
+        assert truepool("fit", f"{name}.csv", *learn, f"{name}.pool", *words)[0] == 0
+    assert persistence.table_format("s.pool").scores == SCORES
+    code, card, _ = truepool("show", "s.pool")
+    assert code == 0
+    assert "--scores vendor=0-999 --scores bureau=850-300" in " ".join(card.split())
+    found = {}
+    for name in "sf":
+        code, out, err = truepool("score", f"{name}.pool", f"{name}.csv", "-o", "-")
+        assert code == 0, err
+        found[name] = pd.read_csv(io.StringIO(out)).pooled
+    np.testing.assert_allclose(found["s"], found["f"], atol=1e-9)
+    lines = SCORED.head(5).to_json(orient="records", lines=True)
+    (tmp_path / "new.jsonl").write_text(lines)
+    code, out, err = truepool("score", "s.pool", "new.jsonl", "--quiet")
+    assert code == 0, err
+    pooled = [json.loads(line)["pooled"] for line in out.splitlines()]
+    np.testing.assert_allclose(pooled, found["s"][:5], atol=1e-12)
+
+
+def test_commands_say_how_scores_are_counted(tmp_path, monkeypatch, truepool):
+    monkeypatch.chdir(tmp_path)
+    SCORED.assign(y=Y).to_csv("t.csv", index=False)
+    (tmp_path / "c.toml").write_text('scores = ["vendor=0-999", "bureau=850-300"]\n')
+    words = ("fit", "t.csv", "--pool", "mean", "-o", "a.pool", "--config", "c.toml")
+    code, _, err = truepool(*words)
+    assert code == 0
+    assert "A score s of vendor counts as s / 999. That is no probability" in err
+    assert "A score s of bureau counts as (850 - s) / 550." in err
