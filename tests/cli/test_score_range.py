@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from truepool.pools import persistence
 
@@ -50,6 +51,24 @@ def test_a_pool_keeps_the_ranges_and_scores_new_cases_alike(
     assert code == 0, err
     pooled = [json.loads(line)["pooled"] for line in out.splitlines()]
     np.testing.assert_allclose(pooled, found["s"][:5], atol=1e-12)
+
+
+def test_an_exported_graph_says_which_numbers_it_takes(tmp_path, monkeypatch, truepool):
+    onnx = pytest.importorskip("onnx", reason="the extra onnx is not installed")
+    monkeypatch.chdir(tmp_path)
+    SCORED.assign(y=Y, rf=100 * SCORED.rf).to_csv("t.csv", index=False)
+    options = [
+        "--percent=rf",
+        *(word for text in SCORES for word in ("--scores", text)),
+    ]
+    fitted = truepool("fit", "t.csv", "--pool", "mean", "-o", "a.pool", *options)
+    assert fitted[0] == 0, fitted[2]
+    code, out, err = truepool("export", "a.pool", "--onnx", "a.onnx")
+    assert code == 0, err
+    assert "count a number s as s / 100 for rf, as s / 999 for vendor, as (850 - s) / 550" in " ".join(out.split())  # fmt: skip
+    properties = onnx.load("a.onnx").metadata_props
+    ends = json.loads(properties[0].value)["ends"]
+    assert ends == {"rf": [0, 100], "vendor": [0, 999], "bureau": [850, 300]}
 
 
 def test_commands_say_how_scores_are_counted(tmp_path, monkeypatch, truepool):

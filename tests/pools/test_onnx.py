@@ -123,6 +123,7 @@ def test_the_file_documents_itself(tmp_path):
             "agents": ["a", "b", "c", "d", "e"],
             "classes": ["ok", "fraud"],
             "positive": "fraud",
+            "ends": {},
             "threshold": 0.1,
             "truepool": tp.__version__,
         }

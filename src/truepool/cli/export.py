@@ -8,6 +8,21 @@ import typer
 from truepool.cli import options
 
 
+def _input_units(ends: dict[str, tuple[float, float]]) -> str:
+    """Say how numbers of the table are counted before the graph gets them."""
+    from truepool.data.labels import format_names
+    from truepool.data.tables.score_range import ScoreRange
+
+    agents: dict[str, list[str]] = {}
+    for name, own in ends.items():
+        agents.setdefault(ScoreRange((), *own).formula, []).append(name)
+    rules = (f"{rule} for {format_names(names)}" for rule, names in agents.items())
+    return (
+        "It takes probabilities, not the numbers of the table: count a number s as "
+        f"{', as '.join(rules)}."
+    )
+
+
 def export(
     file: Annotated[
         Path, typer.Argument(metavar="POOL", help="File that `truepool fit` wrote.")
@@ -41,4 +56,6 @@ def export(
             f"most {found.gap:.1e} on {found.cases:,} cases, random and rounded, "
             "most of them with missing reports."
         )
+        if pool.table is not None and (ends := pool.table.other_ends(pool.agents_)):
+            print_line(_input_units(ends))
         print_files(json_file)

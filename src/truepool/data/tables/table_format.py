@@ -230,6 +230,15 @@ class TableFormat:
             return span.zero, span.one
         return 0.0, 100.0 if percent else 1.0
 
+    def other_ends(self, agents: Iterable[str]) -> dict[str, tuple[float, float]]:
+        """Return the ends of agents whose numbers are no fractions.
+
+        >>> TableFormat(percent="rf").other_ends(["rf", "gbm"])
+        {'rf': (0.0, 100.0)}
+        """
+        ends = {name: self.ends(name) for name in agents}
+        return {name: own for name, own in ends.items() if own != (0.0, 1.0)}
+
     def named_units(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Yield each option that names agents with a unit of their own, and the names.
 

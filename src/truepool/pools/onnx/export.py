@@ -194,5 +194,6 @@ def metadata(pool: Pool) -> dict[str, Any]:
         "classes": list(card.labels.names),
         "positive": card.labels.positive,
         "threshold": card.threshold,
+        "ends": {} if pool.table is None else pool.table.other_ends(pool.agents_),
         "truepool": card.library,
     }
