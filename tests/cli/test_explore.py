@@ -101,3 +101,19 @@ def test_what_was_explored_is_fitted_and_audited_by_its_propensity(folder, truep
     )
     assert code == 0, err
     assert "selective-labels" in {f["code"] for f in json.loads(out)["findings"]}
+
+
+def test_of_more_than_two_classes_none_is_negative(tmp_path, monkeypatch, truepool):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    reports = np.round(rng.dirichlet([1, 1, 1], (60, 2)), 6)
+    names = [f"{agent}:{label}" for agent in "ab" for label in ("low", "mid", "high")]
+    table = pd.DataFrame(reports.reshape(60, 6), columns=names)
+    table.assign(y=rng.choice(["low", "mid", "high"], 60)).to_csv("t.csv", index=False)
+    fitted = truepool("fit", "t.csv", "--pool", "mean", "-o", "k.pool", "--quiet")
+    assert fitted[0] == 0, fitted[2]
+    words = ("score", "k.pool", "t.csv", "--explore", "5%", "-o", "out.csv")
+    code, _, err = truepool(*words)
+    assert code == 2
+    assert "there must be two classes; the pool has 3. Leave out --explore" in err
+    assert not (tmp_path / "out.csv").exists()

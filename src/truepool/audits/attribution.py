@@ -58,8 +58,9 @@ SELECTED = (
     "over-confident-pool",
     "biased-pool",
 )
-"""Findings that outcomes known mostly where the pool says yes may cause alone: events
-are then more frequent among the cases with an outcome than at the same reports."""
+"""Findings that outcomes known mostly in cases of one decision may cause alone: if it
+is yes, events are more frequent among the cases with an outcome than at the same
+reports; if it is no, they are rarer."""
 DOUBTFUL = "This is doubtful: it may come from which cases have an outcome."
 """What is said of them."""
 
@@ -203,14 +204,16 @@ def _selection(
 ) -> Finding | None:
     """Find the selection of labels that may explain a miscalibration.
 
-    It makes reports seem too low: those that are too high are not explained by it.
+    Outcomes that are missing where the pool says no make reports seem too low, and
+    those that are missing where it says yes too high; the reverse is not explained.
     """
-    number = finding.number
-    high = finding.unit == "bias" and number is not None and number.value > 0
-    if finding.code not in SELECTED or high:
-        return None
     found = [f for _, f in graded if f.code == SELECTION and f.severity != "note"]
-    return found[0] if found else None
+    if finding.code not in SELECTED or not found:
+        return None
+    bias, missing = finding.number, found[0].number
+    if finding.unit == "bias" and bias is not None and missing is not None:
+        return found[0] if bias.value * missing.value < 0 else None
+    return found[0]
 
 
 def _note_under(finding: Finding, cause: Finding, why: str) -> Finding:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from truepool.core import kernels
 from truepool.core.arrays import BoolArray, FloatArray, IntArray, from_classes
-from truepool.core.errors import CostError, ReportError, SourceError
+from truepool.core.errors import CostError, ReportError, SettingError, SourceError
 from truepool.data.costs import Costs
 from truepool.data.reports import check_reports
 from truepool.data.row_names import cases_of_rows, named_rows
@@ -138,6 +138,13 @@ class Scorer:
         if self.id.startswith(TAKEN):
             raise SourceError(
                 f"the result has a column {self.id!r} of its own; rename the id column"
+            )
+        classes = len(self.pool.labels_.names)
+        if self.explore is not None and classes > 2:
+            raise SettingError(
+                "cases to review are drawn from those decided negative, so there must "
+                f"be two classes; the pool has {classes}. Leave out --explore, and draw "
+                "cases of each decision yourself."
             )
 
     def score(self, batch: Batch) -> tuple[dict[str, Ids], Tally]:

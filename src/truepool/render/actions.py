@@ -47,8 +47,8 @@ ACTIONS = {
     "drifted-pool": "find out what changed around {when}",
     "outcome-rate": "find out why the share of positive outcomes changed around {when}",
     "other-threshold": f"{POOL}, or move the threshold",
-    "selective-labels": "give the chance of each case to be reviewed (`--propensity "
-    "COLUMN`), or review some cases at random",
+    "selective-labels": "give the chance that each outcome became known (`--propensity "
+    "COLUMN`), or follow some cases up at random, whatever is decided",
 }
 """What to do about a finding, in the imperative, by its code."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Set as AbstractSet
 
+from truepool.audits.attribution import DOUBTFUL, SELECTION
 from truepool.audits.priorities import (
     first_fixes,
     is_cured,
@@ -262,9 +263,12 @@ def _constant(audit: Audit) -> str:
     if saving.high < 0:
         than = f"{plan.in_use} costs more than that"
     shown = savings_per_thousand(saving, audit.level, unit(audit))
+    cure = "Check whether these costs are yours."
+    if any(f.code == SELECTION and f.severity != "note" for f in audit.findings):
+        cure = DOUBTFUL
     return (
         f" Deciding {plan.constant} in every case would cost {_cost(audit, cost)} per "
-        f"case: {than} ({shown}). Check whether these costs are yours."
+        f"case: {than} ({shown}). {cure}"
     )
 
 

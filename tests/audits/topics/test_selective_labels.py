@@ -1,9 +1,10 @@
-"""Outcomes that are missing mostly where the pool says no."""
+"""Outcomes that are missing mostly in cases of one decision."""
 
 import importlib.util
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from faults import COSTS, sound
 
@@ -14,6 +15,7 @@ from truepool.audits.topics import selective_labels
 from truepool.core.formatting import percent
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.data.tables import TableFormat, load_panel
 from truepool.measures.losses import Loss
 from truepool.pools.mean import Mean
 
@@ -125,8 +127,92 @@ def test_outcomes_missing_at_random_are_not_mentioned():
     assert finding_of(selected(0.5, 0.5)[0]) is None
 
 
-def test_outcomes_missing_where_the_pool_says_yes_are_not_mentioned():
-    assert finding_of(selected(1.0, 0.4)[0]) is None
+def test_outcomes_missing_where_the_pool_says_yes_are_a_warning():
+    """Those who are turned away never show what would have become of them."""
+    finding = finding_of(selected(1.0, 0.3)[0])
+    assert finding.severity == "warning"
+    assert "missing in 0.0 % of the cases that the pool decides neg" in finding.sentence
+    assert "let some of them through at random" in finding.advice
+    known = PANEL.outcomes == 1
+    truth = (known & ALARMS).sum() / known.sum()
+    said = [float(w) for w in finding.sentence.split() if w.replace(".", "").isdigit()]
+    there, everywhere = said[2:4]
+    assert there / 100 < truth
+    assert everywhere / 100 == pytest.approx(truth, abs=0.02)
+
+
+def test_either_direction_is_found_by_chance_as_often_as_its_level_says():
+    """Of 400 panels with outcomes missing at random, about 5 % have p < 0.05."""
+    p_values = []
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        missing = rng.multivariate_hypergeometric([300, 80], 60)
+        counts = np.stack([np.array([300, 80]) - missing, missing])
+        p_values.append(selective_labels._p_value(counts))
+    share = np.mean(np.array(p_values) < 0.05)
+    assert 0.01 < share < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
+
+
+def test_agents_are_not_blamed_for_rejected_cases_without_an_outcome():
+    reports, outcomes, propensity, known = reviewed()
+    turned = np.where(propensity > 0.5, 0.1, 1.0)  # mostly the likely ones are missing
+    known = np.random.default_rng(1).random(len(turned)) < turned
+    panel = Panel(reports[known], outcomes[known]).with_pending(reports[~known])
+    result = audit(panel, **QUICK)
+    (cause,) = [f for f in result.findings if f.code == "selective-labels"]
+    assert cause.number.value < 0
+    codes = {"biased", "over-confident", "under-confident", "needs-recalibration"}
+    blamed = [f for f in result.findings if f.code in codes]
+    assert blamed
+    for finding in blamed:
+        assert (finding.severity, finding.cause) == ("note", cause.key)
+        assert "This is doubtful" in finding.sentence
+    low = np.clip(reports - 0.2 * (reports > 0.25), 0.001, 1)
+    panel = Panel(low[known], outcomes[known]).with_pending(low[~known])
+    for finding in audit(panel, **QUICK).findings:
+        if finding.code == "biased" and finding.number.value < 0:
+            assert finding.cause != cause.key
+
+
+def test_the_newest_cases_wait_for_their_outcome_whatever_was_decided():
+    """A wave of alarms at the end, none of which is settled, selects nothing."""
+    times = np.arange(900)
+    order = np.argsort(ALARMS, kind="stable")  # all alarms come last
+    known = times < 500
+    reports, outcomes = PANEL.reports[order], PANEL.outcomes[order]
+    panel = Panel(reports[known], outcomes[known], times=times[known])
+    panel = panel.with_pending(reports[~known], times=times[~known])
+    assert finding_of(panel) is None
+    untimed = Panel(reports[known], outcomes[known]).with_pending(reports[~known])
+    assert finding_of(untimed).severity == "warning"
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0)])
+def test_classes_are_named_by_decision_in_whatever_order_they_stand(order):
+    rng = np.random.default_rng(7)
+    names = np.array(["low", "mid", "high"])
+    reports = rng.dirichlet([1, 1, 1], (1500, 3))
+    truth = reports.mean(axis=1)
+    outcomes = names[[rng.choice(3, p=p) for p in truth]]
+    decided = truth.argmax(axis=1)
+    known = rng.random(1500) < np.array([0.2, 0.8, 0.8])[decided]
+    place = list(order)
+    columns = {
+        f"{agent}:{names[k]}": reports[:, i, k]
+        for i, agent in enumerate("abc")
+        for k in place
+    }
+    table = pd.DataFrame(columns).assign(y=np.where(known, outcomes, None))
+    panel, _ = load_panel(table, TableFormat())
+    finding = finding_of(panel, costs=Costs())
+    assert finding.severity == "warning"
+    missing = [percent(float((~known)[decided == k].mean())) for k in range(3)]
+    least = names[1:][np.argmin([(~known)[decided == k].mean() for k in (1, 2)])]
+    assert f"missing in {missing[0]} of the cases that the pool decides low" in (
+        finding.sentence
+    )
+    assert f"of those it decides {least}." in finding.sentence
+    assert "recall" not in finding.sentence
 
 
 def test_a_panel_with_all_outcomes_is_not_asked():

@@ -1,4 +1,4 @@
-"""Whether outcomes are missing mostly where the pool says no."""
+"""Whether outcomes are missing in cases of one decision more often than of another."""
 
 from collections.abc import Iterator
 
@@ -13,23 +13,35 @@ from truepool.core.formatting import percent
 from truepool.measures.losses import Loss
 
 RATIO = 1.5
-"""Where outcomes are neither missing so many times as often among cases that the pool
-decides negative, nor known as often among the others, that is only a note."""
+"""Where outcomes are neither missing so many times as often among cases of one decision
+as of the other, nor known so many times as often, that is only a note."""
 
 FEW_ALARMS = 30
-"""With fewer positive decisions, the likeliest cases stand for those reviewed first."""
+"""With fewer positive decisions, the likeliest cases stand for those reviewed first; of
+more than two classes, those that are decided less often are left out."""
 
 TENTH = 0.1
-"""Share of the cases that these are."""
+"""Share of the cases that the likeliest are."""
+
+NOT_REVIEWED = (
+    "Give the chance of each case to be reviewed (`--propensity COLUMN`). If it is not "
+    "known, review some cases at random from now on (`truepool score --explore`)."
+)
+TURNED_AWAY = (
+    "Give the chance that the outcome of each case became known (`--propensity "
+    "COLUMN`). If cases are turned away or stopped when they are decided positive, let "
+    "some of them through at random from now on, and note the chance."
+)
 
 
 def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test, where cases without an outcome are not accounted for by propensities.
 
-    The pool decides all cases of the tested time, each at its own costs; the chance of
-    so many missing outcomes among those it decides 0 is hypergeometric (Fisher 1922).
-    Where it decides hardly any positive, whatever the reason, the same is asked of the
-    cases that it finds likeliest to be.
+    The pool decides all cases of the tested time, up to the last that has an outcome,
+    each at its own costs. Of two classes, the chance of so many missing outcomes among
+    those of one decision is hypergeometric (Fisher 1922). Where it decides hardly any
+    positive, whatever the reason, the same is asked of the cases that it finds likeliest
+    to be. Of more classes, the shares are compared by chi-square (Pearson 1900).
     """
     pending = evidence.panel.pending
     if pending is None or evidence.panel.propensity is not None:
@@ -42,58 +54,118 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             "decision depends",
         )
         return
-    known, missing = _alarms(evidence)
-    if not missing.size:
+    missing = _missing(evidence)
+    settled = _settled_time(evidence)
+    if not (missing & settled).any():
         return
+    decided = evidence.everyone.decide(
+        evidence.pooled_everyone, Loss("cost", evidence.costs, evidence.threshold)
+    )
+    if evidence.panel.classes > 2:
+        yield from _by_class(evidence, decided[settled], missing[settled])
+        return
+    alarms = decided > 0
+    by_decision = int(alarms[settled].sum()) >= FEW_ALARMS
+    if not by_decision:
+        alarms = _likeliest(evidence)
+    table = _count(alarms[settled].astype(np.int64), missing[settled], 2)
+    no, yes = (float(share) for share in table[1] / np.maximum(table.sum(axis=0), 1))
     parts = "that the pool decides negative", "those it decides positive"
-    decided = int(known.sum() + missing.sum()) >= FEW_ALARMS
-    if not decided:
-        known, missing = _likeliest(evidence)
+    if not by_decision:
         tenth = "the tenth that it finds most likely to be"
         parts = "that the pool finds less likely to be positive", tenth
-    table = np.array([[(~known).sum(), known.sum()], [(~missing).sum(), missing.sum()]])
-    shares = table[1] / np.maximum(table.sum(axis=0), 1)  # missing, by decision
-    no, yes = (float(share) for share in shares)
+    known = alarms[: evidence.everyone.tested]
     yield Candidate(
         "selective-labels",
         (),
         f"Outcomes are missing in {percent(no)} of the cases {parts[0]} and in "
         f"{percent(yes)} of {parts[1]}. Costs, calibration and comparisons are those "
         "of cases with an outcome"
-        f"{_recall(evidence, known, no, yes) if decided else ''}.",
-        "Give the chance of each case to be reviewed (`--propensity COLUMN`). If it is "
-        "not known, review some cases at random from now on (`truepool score "
-        "--explore`).",
+        f"{_recall(evidence, known, no, yes) if by_decision else ''}.",
+        NOT_REVIEWED if no > yes else TURNED_AWAY,
         p_value=_p_value(table),
-        matters=no > RATIO * yes or 1 - yes > RATIO * (1 - no),
+        matters=_matters(no, yes),
         most="warning",
         number=Estimate(no - yes, float("nan"), float("nan")),
         unit="difference between the shares of missing outcomes",
     )
 
 
-def _alarms(evidence: Evidence) -> tuple[BoolArray, BoolArray]:
-    """Which cases are decided other than 0: tested ones, and ones without outcome."""
-    loss = Loss("cost", evidence.costs, evidence.threshold)
-    alarms = evidence.everyone.decide(evidence.pooled_everyone, loss) > 0
-    tested = evidence.everyone.tested
-    return alarms[:tested], alarms[tested:]
+def _missing(evidence: Evidence) -> BoolArray:
+    """Which cases of `everyone` have no outcome."""
+    return np.arange(len(evidence.everyone.cases)) >= evidence.everyone.tested
 
 
-def _likeliest(evidence: Evidence) -> tuple[BoolArray, BoolArray]:
-    """Which cases are likeliest to be other than 0: tested, and without outcome."""
+def _settled_time(evidence: Evidence) -> BoolArray:
+    """Which cases of `everyone` are not newer than all that have an outcome.
+
+    The newest outcomes are not known yet, whatever was decided.
+    """
+    everyone = evidence.everyone
+    if everyone.panel.times is None:
+        return np.ones(len(everyone.cases), dtype=bool)
+    times = everyone.panel.times[everyone.cases]
+    return np.asarray(times <= times[: everyone.tested].max())
+
+
+def _likeliest(evidence: Evidence) -> BoolArray:
+    """Which cases of `everyone` are likeliest to be other than 0."""
     chance = 1 - to_classes(evidence.pooled_everyone)[:, 0]
-    likeliest = chance > np.quantile(chance, 1 - TENTH)
-    tested = evidence.everyone.tested
-    return likeliest[:tested], likeliest[tested:]
+    return np.asarray(chance > np.quantile(chance, 1 - TENTH))
+
+
+def _count(decided: IntArray, missing: BoolArray, classes: int) -> IntArray:
+    """Cases with an outcome and without, (2, K), by decision."""
+    return np.stack(
+        [np.bincount(decided[part], minlength=classes) for part in (~missing, missing)]
+    )
+
+
+def _matters(first: float, second: float) -> bool:
+    """Whether outcomes are missing, or known, much more often in one of two parts."""
+    low, high = sorted((first, second))
+    return high > RATIO * low or 1 - low > RATIO * (1 - high)
+
+
+def _by_class(
+    evidence: Evidence, decided: IntArray, missing: BoolArray
+) -> Iterator[Candidate]:
+    """Compare the shares of missing outcomes of more than two decisions."""
+    from scipy.stats import chi2_contingency
+
+    table = _count(decided, missing, evidence.panel.classes)
+    often = np.flatnonzero(table.sum(axis=0) >= FEW_ALARMS)
+    if len(often) < 2 or not table[:, often].sum(axis=1).all():
+        return
+    shares = table[1, often] / table[:, often].sum(axis=0)
+    least, most = int(np.argmin(shares)), int(np.argmax(shares))
+    low, high = float(shares[least]), float(shares[most])
+    name = evidence.panel.labels.names
+    yield Candidate(
+        "selective-labels",
+        (),
+        f"Outcomes are missing in {percent(high)} of the cases that the pool decides "
+        f"{name[often[most]]} and in {percent(low)} of those it decides "
+        f"{name[often[least]]}. Costs, calibration and comparisons are those of cases "
+        "with an outcome.",
+        "Give the chance that the outcome of each case became known (`--propensity "
+        "COLUMN`). If it is not known, follow some cases of every decision up at random "
+        "from now on.",
+        p_value=float(chi2_contingency(table[:, often], correction=False).pvalue),
+        matters=_matters(low, high),
+        most="warning",
+        number=Estimate(high - low, float("nan"), float("nan")),
+        unit="difference between the shares of missing outcomes",
+    )
 
 
 def _p_value(table: IntArray) -> float:
+    """Two-sided p-value: twice the smaller tail."""
     from scipy.stats import hypergeom
 
     of_no, missing = int(table[:, 0].sum()), int(table[1].sum())
-    found = int(table[1, 0])
-    return float(hypergeom.sf(found - 1, int(table.sum()), of_no, missing))
+    found, chance = int(table[1, 0]), hypergeom(int(table.sum()), of_no, missing)
+    return float(min(1.0, 2 * min(chance.sf(found - 1), chance.cdf(found))))
 
 
 def _recall(evidence: Evidence, known: BoolArray, no: float, yes: float) -> str:
