@@ -1,6 +1,6 @@
 """Measure `auto` alone again, beside the rows on file: ``python -m race.again [DRAWS]``.
 
-The peers do not change with truepool, so this takes minutes where the race takes hours.
+The peers do not change with truepool, so their environments are not needed.
 """
 
 import sys
