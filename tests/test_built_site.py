@@ -53,6 +53,23 @@ def test_a_page_needs_no_network_and_fits(browser, page, width, dark):
         (Path(folder) / name).write_bytes(b64decode(shown))
 
 
+CUT = "[...document.querySelectorAll('div.highlight pre')].find(e => e.scrollWidth > e.clientWidth + 1)"
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+def test_code_that_is_cut_has_a_shadow_where_more_can_be_scrolled_to(
+    browser, width, dark
+):
+    browser.open(SITE / "tutorial.html", width, dark=dark)
+    style = browser.run(f"JSON.stringify([getComputedStyle({CUT}).backgroundAttachment, getComputedStyle({CUT}).backgroundImage])")  # fmt: skip
+    attachment, image = json.loads(style)
+    # Covers move with the text, shadows stay at the edges.
+    assert attachment.startswith("local, local, scroll, scroll")
+    shadow = "rgba(255, 255, 255, 0.45)" if dark else "rgba(0, 0, 0, 0.35)"
+    assert image.count(shadow) == 2
+
+
 @pytest.mark.parametrize(
     ("width", "least", "most"), [(1280, 740, 780), (1600, 800, 860)]
 )

@@ -261,7 +261,12 @@ POLICY = {
         "RELATIVE_FALL": 0.25,
         "SCALE_CHANGE": 0.2,
     },
-    "online.alarms.monitor": {"MIN_HISTORY": 100, "WARM_UP": 200},
+    "online.alarms.monitor": {
+        "FIRST_DRIFT": 231,
+        "FIRST_SETTLED": 31,
+        "MIN_HISTORY": 100,
+        "WARM_UP": 200,
+    },
     "online.alarms.repeats": {"DUPLICATE_SHARE": 0.99, "LAGS": 32, "MIN_WINDOW": 8},
     "online.alarms.river_detectors": {"MAX_LOG_LOSS": 4.605170185988092},
     "online.alarms.runs": {

@@ -163,13 +163,13 @@ def test_a_draw_that_is_measured_again_has_the_loss_of_its_row(name):
     draw = PANELS[name].draw(0)
     answer = measurement.pool_answer(measurement.configure(OURS), draw)
     found = measurement.row(
-        OURS, answer, draw, measurement._losses(answer.pooled, draw)
+        OURS, answer, draw, measurement.case_losses(answer.pooled, draw)
     )
     # Last bits differ between machines; rows have five digits.
     assert_allclose(found["means"], rows[OURS]["means"], rtol=1e-3)
     mean = draw.reports.mean(axis=1)
     mean = np.column_stack([1 - mean, mean]) if mean.ndim == 1 else mean
-    losses = measurement._losses(mean, draw).mean(axis=0)
+    losses = measurement.case_losses(mean, draw).mean(axis=0)
     assert_allclose(losses, rows[MEAN]["means"], rtol=1e-3)
 
 

@@ -42,7 +42,7 @@ def measure(cell: Cell, peers: Peers) -> list[Row]:
     if cell.experiment == "speed":
         return _time(draw, peers)
     answer = pool_answer(configure(OURS), draw)
-    reference = _losses(answer.pooled, draw)
+    reference = case_losses(answer.pooled, draw)
     rows = [row(OURS, answer, draw, reference), _old_row(draw, reference)]
     answers = _ask(draw, peers)
     return rows + [row(name, answers[name], draw, reference) for name in answers]
@@ -94,7 +94,7 @@ def row(name: str, answer: Answer, draw: Draw, reference: FloatArray) -> Row:
     """One competitor: means, and standard errors of the paired difference to `auto`."""
     if answer.pooled is None:
         return {"name": name, "error": answer.error}
-    losses = _losses(answer.pooled, draw)
+    losses = case_losses(answer.pooled, draw)
     return _row(name, answer, draw, losses, reference)
 
 
@@ -103,9 +103,9 @@ def _old_row(draw: Draw, reference: FloatArray) -> Row:
     answers = [
         pool_answer(configure(OLD, costs=Costs(fn=ratio)), draw) for ratio in RATIOS
     ]
-    losses = _losses(answers[0].pooled, draw)
+    losses = case_losses(answers[0].pooled, draw)
     for i, answer in enumerate(answers):
-        losses[:, i] = _losses(answer.pooled, draw)[:, i]
+        losses[:, i] = case_losses(answer.pooled, draw)[:, i]
     return _row(OLD, answers[0], draw, losses, reference)
 
 
@@ -124,7 +124,7 @@ def _row(
     }
 
 
-def _losses(pooled: FloatArray | None, draw: Draw) -> FloatArray:
+def case_losses(pooled: FloatArray | None, draw: Draw) -> FloatArray:
     """Losses (T, 5) of each case: the cost at each ratio, log loss, Brier loss."""
     p = from_classes(np.asarray(pooled))
     clipped = from_classes(_clip(np.asarray(pooled)))

@@ -695,7 +695,7 @@ def test_a_judge_without_colleagues_is_counted_once_whatever_its_columns():
     assert repr(jury) == "Jury(1 judge, 40 items, 0 labelled)"
     text = " ".join(printed(jury).split())
     assert "1 judge (2 columns), 40 items, 0 labels" in text
-    assert "There is no other judge, so its columns are listed" in text
+    assert "All columns are answers of one judge, and there is no other." in text
     assert "<dt>judges</dt><dd>1</dd>" in html(jury)
     assert jury.copies == ()
     assert "agree nearly always" not in text

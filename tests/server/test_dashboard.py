@@ -85,23 +85,40 @@ def test_a_drift_and_a_dead_feed_raise_alarms(view):
     assert view.times[DEAD - 1] <= stopped.since <= stopped.at
 
 
+LATER_COSTS = "costs and the outcome rate (from settled case 31 on)"
+LATER_DRIFT = "drift of the reports (from case 231 on)"
+
+
 @pytest.mark.parametrize(
-    ("watched", "said"),
+    ("drift", "outcomes", "said"),
     [
-        (None, "No feed is watched: alarms need two labels and at least two agents."),
-        (0, "No alarms on feeds in {}; drift is watched from case 201 on."),
-        (201, "No alarms on feeds in {}, nor on drift in the last 201."),
-        (10_000, "No alarms on feeds or drift in {}."),
+        (None, False, "No feed is watched: alarms need two labels and at least two agents."),
+        (0, False, f"No alarms on feeds in {{}}. Not watched yet: {LATER_COSTS} and {LATER_DRIFT}."),
+        (0, True, f"No alarms on feeds in {{}}. Not watched yet: {LATER_DRIFT}."),
+        (201, True, "No alarms on feeds in {}, nor on drift in the last 201."),
+        (10_000, True, "No alarms on feeds or drift in {}."),
+        (10_000, False, f"No alarms on feeds or drift in {{}}. Not watched yet: {LATER_COSTS}."),
     ],
-)
-def test_the_headline_says_where_drift_was_watched(view, watched, said):
+)  # fmt: skip
+def test_the_headline_says_what_is_watched(view, drift, outcomes, said):
     fine = tuple(replace(a, severity="ok") for a in view.agents)
-    calm = replace(view, agents=fine, alarms=(), drift_watched=watched)
+    now = {"drift_watched": drift, "outcomes_watched": outcomes}
+    calm = replace(view, agents=fine, alarms=(), **now)
     assert calm.headline == said.format(calm.last_decisions)
     html = render.pool_page(calm)
-    part = watched is not None and watched < view.window
-    assert ("Drift is watched from case 201 on: the 200 cases before" in html) == part
-    assert view.drift_watched == view.window - 200
+    part = drift is not None and (drift < view.window or not outcomes)
+    for watch in (
+        "Watched from the first case: feeds",
+        "From settled case 31 on: costs and the outcome rate.",
+        "From case 231 on: the level and spread",
+        "first 200 reports, from settled case 31 of the rarer label on.",
+    ):
+        assert (watch in html) == part
+
+
+def test_a_view_counts_what_was_watched(view):
+    assert view.drift_watched == view.window - 230
+    assert view.outcomes_watched
 
 
 def test_the_headline_names_every_agent_with_an_alarm(view):
@@ -247,7 +264,8 @@ def test_what_is_significantly_cheaper_stands_under_the_headline(tmp_path):
         client = TestClient(app(local.coordinator, local=True), "http://localhost:8765")
         index = unescape(client.get("/").text)
     assert view.headline == (
-        "No alarms on feeds in the last 200 decisions; drift is watched from case 201 on."
+        "No alarms on feeds in the last 200 decisions. "
+        "Not watched yet: drift of the reports (from case 231 on)."
     )
     assert re.fullmatch(
         r"Significantly cheaper per case than the rule in use: the best agent \(ada\) by "
@@ -451,7 +469,7 @@ def test_a_chart_without_a_line_says_when_it_appears(
     assert "0 decisions" not in html
 
 
-def test_a_rule_without_weights_is_said_to_have_none(tmp_path):
+def test_a_pool_without_weights_shows_its_credit(tmp_path):
     known = tp.datasets.example()
     outcomes = np.where(known.outcomes == 1, "fraud", "genuine")
     panel = tp.Panel(known.reports, outcomes, known.agents, positive="fraud")
@@ -465,7 +483,17 @@ def test_a_rule_without_weights_is_said_to_have_none(tmp_path):
             local.decide("demo", case, None)
             local.settle("demo", [(case, "genuine")])
         html = render.pool_page(Dashboard(local.coordinator).pool(ANYONE, "demo"))
-    assert "The deciding rule has no weights." in html
+    assert "The deciding rule has no weight for each agent." in html
+    assert "Weight of each agent" not in html
+    assert "Savings so far by agent: " in html
+
+
+def test_a_rule_without_credit_says_why(tmp_path):
+    with Local(tmp_path / "l.db", POOL | {"learner": "auto"}) as local:
+        drive(local, 3)
+        html = render.pool_page(Dashboard(local.coordinator).pool(ANYONE, "demo"))
+    assert "The deciding rule has no weight for each agent." in html
+    assert "There is no credit either: the rule pools again" in html
     assert "Saved so far" not in html
 
 

@@ -209,8 +209,8 @@ def _swap(jury: Jury) -> Iterator[str]:
     ]
     if biased:
         yield (
-            f"Keep showing {_named(biased)} each pair in both orders: the mean of "
-            "both cancels the order bias."
+            f"Keep asking about each pair in both orders ({_named(biased)}): the mean "
+            "of both verdicts cancels the order bias."
         )
 
 

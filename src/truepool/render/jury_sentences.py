@@ -197,7 +197,8 @@ def pairs(jury: Jury) -> Iterator[str]:
     """Say what swapped orders and repeated answers show."""
     if jury.single:
         yield (
-            "There is no other judge, so its columns are listed and pooled one by one."
+            "All columns are answers of one judge, and there is no other. They are "
+            "listed and pooled as if each were a judge."
         )
     for pair in jury.order_bias:
         names = f"{pair.first} / {pair.second}"
@@ -207,8 +208,9 @@ def pairs(jury: Jury) -> Iterator[str]:
         doubt = 1 - jury.level
         found = "order bias" if pair.p_value < doubt else "no significant order bias"
         yield (
-            f"{names}: {found}, {format_estimate(pair.bias, sign=True)} log-odds in "
-            f"{pluralize(pair.items, 'pair')} ({equation('p', pair.p_value)})."
+            f"{names}: {found}. The order shifts the log-odds of a verdict by "
+            f"{format_estimate(pair.bias, sign=True)} on average "
+            f"({pluralize(pair.items, 'pair')}, {equation('p', pair.p_value)})."
         )
     for twice in jury.repetitions:
         names, times = " / ".join(twice.runs), len(twice.runs)

@@ -18,6 +18,7 @@ from truepool.measures.inference import (
     unseen_differences,
     unseen_errors,
 )
+from truepool.online.alarms.monitor import FIRST_SETTLED
 from truepool.render.html.chart import Line
 from truepool.render.html.dashboard_values import (
     AgentRow,
@@ -89,9 +90,11 @@ def make_view(
         agents=tuple(_agents(described, history, decided, noticed, yardsticks, saved)),
         all_agents=len(history.agents),
         drift_watched=watch.drift_watched,
+        outcomes_watched=watch.settled >= FIRST_SETTLED,
         alarms=tuple(_alarm(one) for one in reversed(noticed)),
         weights=_lines(history.agents, weights, order),
         credit=_lines(history.agents, credit, order),
+        credit_known=any(one.content["contributions"] for one in decided),
         cost_lines=_cost_lines(compared),
         comparison=tuple(_comparison(history, compared)),
         reliability=_reliability(replace(history, cases=ran), rule),

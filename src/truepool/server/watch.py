@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from truepool.online.alarms import Alarm, Monitor
-from truepool.online.alarms.monitor import WARM_UP
+from truepool.online.alarms.monitor import FIRST_DRIFT
 from truepool.server.configuration import PoolConfig
 from truepool.server.recent import Decided
 
@@ -46,10 +46,15 @@ class Watch:
 
     @property
     def drift_watched(self) -> int | None:
-        """Cases on which reports were watched for drift; None: no feed is watched."""
+        """Cases whose reports were tested for drift; None: no feed is watched."""
         if self._monitor is None:
             return None
-        return max(0, self._monitor.case - WARM_UP)
+        return max(0, self._monitor.case - FIRST_DRIFT + 1)
+
+    @property
+    def settled(self) -> int:
+        """Outcomes seen."""
+        return 0 if self._monitor is None else self._monitor.settled
 
     def update(self, decided: list[Decided]) -> None:
         """See the decisions and outcomes that are new, in the order of the ledger."""

@@ -10,6 +10,7 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.online.alarms import Monitor, monitor_panel
 from truepool.online.alarms.conformal import MEMORY, RankDetector, bets
+from truepool.online.alarms.monitor import FIRST_DRIFT, FIRST_SETTLED
 from truepool.online.alarms.repeats import RepeatDetector
 from truepool.online.alarms.runs import RunDetector
 from truepool.stress.drift import quality_panel
@@ -160,6 +161,23 @@ def test_the_pool_and_the_outcomes_are_monitored():
     kinds = {(a.who, a.kind) for a in found}
     assert kinds == {("pool", "cost"), ("outcomes", "outcome rate")}
     assert all(abs(a.since - 600) < 60 and a.after > a.before for a in found)
+
+
+def test_each_watch_starts_at_its_case():
+    """A series is tested once it has evidence: from its 31st value on."""
+    monitor, rng, first = Monitor(("A", "B", "C")), np.random.default_rng(0), {}
+    for case in range(1, FIRST_DRIFT + 1):
+        monitor.update(rng.random(3), int(rng.random() < 0.5), pooled=0.5)
+        for (_, kind), series in monitor._detectors.items():
+            if any(series.detector._evidence):
+                first.setdefault(kind, case)
+    assert first == {
+        "cost": FIRST_SETTLED,
+        "outcome rate": FIRST_SETTLED,
+        "level": FIRST_DRIFT,
+        "scale": FIRST_DRIFT,
+        "link": FIRST_DRIFT,
+    }
 
 
 def test_what_a_monitor_refuses():

@@ -142,7 +142,7 @@ def test_copies_biased_orders_and_harmful_judges_are_named():
     found = " ".join(steps(jury))
     assert "Drop c, e: without them the mean verdict is significantly better." in found
     assert "Of near-copies keep one: a or b." in found
-    assert "Keep showing e each pair in both orders" in found
+    assert "Keep asking about each pair in both orders (e)" in found
 
 
 def test_scores_are_explained_beside_the_calibration():

@@ -19,6 +19,7 @@ from truepool.measures.losses import Loss
 from truepool.online.alarms.alarm import OUTCOMES, POOL, Alarm
 from truepool.online.alarms.change_point import others
 from truepool.online.alarms.conformal import MEMORY
+from truepool.online.alarms.conformal import WARM_UP as FIRST_VALUES
 from truepool.online.alarms.discrimination import WINDOW
 from truepool.online.alarms.distribution import directions, links
 from truepool.online.alarms.repeats import RepeatDetector
@@ -27,6 +28,12 @@ from truepool.online.alarms.series import SeriesDetector, matters
 
 WARM_UP = 200
 """The number of cases from which each agent's usual level and spread are learned."""
+
+FIRST_SETTLED = FIRST_VALUES + 1
+"""The settled case from which costs and the outcome rate are tested."""
+
+FIRST_DRIFT = WARM_UP + FIRST_VALUES + 1
+"""The case from which the level, spread and link of reports are tested."""
 
 MIN_HISTORY = 100
 """With a shorter history the detectors would have nothing to compare with."""
@@ -118,7 +125,7 @@ class Monitor:
         self._baseline: tuple[FloatArray, FloatArray, FloatArray] | None = None
         self._detectors: dict[tuple[str, str], SeriesDetector] = {}
         self._waiting: dict[int, _Case] = {}
-        self._positive = self._settled = 0
+        self._positive = self.settled = 0
         self._last: Any = None
 
     def update(
@@ -245,8 +252,8 @@ class Monitor:
             stored.reports[known, None], np.full(int(known.sum()), y)
         )
         series = [("cost", cost)]
-        self._positive, self._settled = self._positive + y, self._settled + 1
-        if y == (2 * self._positive <= self._settled):  # of the rarer class
+        self._positive, self.settled = self._positive + y, self.settled + 1
+        if y == (2 * self._positive <= self.settled):  # of the rarer class
             placements = stored.placements[None] if y else -stored.placements[None]
             series.append(("discrimination", placements))
         for kind, values in series:

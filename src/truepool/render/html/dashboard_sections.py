@@ -8,7 +8,8 @@ import numpy as np
 from markupsafe import Markup
 
 from truepool.core.formatting import number, percent, pluralize, signed
-from truepool.online.alarms.monitor import WARM_UP
+from truepool.online.alarms.discrimination import WINDOW
+from truepool.online.alarms.monitor import FIRST_DRIFT, FIRST_SETTLED
 from truepool.render.html.chart import (
     COLOURS,
     Line,
@@ -84,10 +85,15 @@ def _alarms(view: PoolView) -> Section:
         intro += f" The last {len(rows)} are shown."
     if view.drift_watched is None:
         intro = f"No feed is watched: {UNWATCHED}"
-    elif view.drift_watched < view.window:
+    elif view.drift_watched < view.window or not view.outcomes_watched:
         intro += (
-            f" Drift is watched from case {WARM_UP + 1} on: the {WARM_UP} cases before "
-            "show what is usual for each agent."
+            " Watched from the first case: feeds that stop, send one number again and "
+            "again, or send earlier reports again. From settled case "
+            f"{FIRST_SETTLED} on: costs and the outcome rate. From case {FIRST_DRIFT} "
+            "on: the level and spread of an agent's reports, and whether they move "
+            "with those of the others. Last, how well an agent ranks cases: after its "
+            f"first {WINDOW} reports, from settled case {FIRST_SETTLED} of the rarer "
+            "label on. The cases before show what is usual."
         )
     if not view.window:
         intro = "Nothing was decided yet."
@@ -154,33 +160,44 @@ def _window(view: PoolView) -> str:
 
 
 def _weights(view: PoolView) -> Section:
-    if view.made and not view.weights:
-        return _section(
-            "weights", "Weights and credit", "The deciding rule has no weights."
+    none = bool(view.made and not view.weights)
+    charts = [] if none else [_weights_chart(view)]
+    intro = (
+        "An agent without a report keeps its weight, but in that decision the others "
+        "share it."
+    )
+    if none:
+        intro = "The deciding rule has no weight for each agent."
+    if view.credit_known or not none:
+        shown = view.credit[:COLOURS]
+        credit = _over_time(
+            in_unit(view, "Saved so far by each agent"), shown,
+            f"Savings so far by agent: {_last(shown, number)}.",
+            view.settled_ends, "settled case",
+        )  # fmt: skip
+        charts.append(credit)
+    else:
+        intro += (
+            " There is no credit either: the rule pools again what other pools made of "
+            "the reports, or recalibrates it, and the record does not say what each "
+            "report changed."
         )
+    if charts and view.all_agents > COLOURS:
+        intro += f" The {COLOURS} largest are drawn."
+    return _section("weights", "Weights and credit", intro, charts=charts)
+
+
+def _weights_chart(view: PoolView) -> Chart:
     shown = view.weights[:COLOURS]
     tops = (float(np.nanmax(line.values, initial=0.0)) for line in shown)
     top = max(tops, default=0.0)
     rule = f" by {view.rule}" if view.promotion else ""
-    weights = _over_time(
+    return _over_time(
         f"Weight of each agent in decisions{rule}" if rule else "Weight of each agent",
         shown,
         f"Weights over time: {_last(shown, percent)}.", view.ends, f"decision{rule}",
         bounds=(0.0, max(top, 0.1)), form="{:.0%}".format,
     )  # fmt: skip
-    shown = view.credit[:COLOURS]
-    credit = _over_time(
-        in_unit(view, "Saved so far by each agent"), shown,
-        f"Savings so far by agent: {_last(shown, number)}.",
-        view.settled_ends, "settled case",
-    )  # fmt: skip
-    intro = (
-        "An agent without a report keeps its weight, but in that decision the others "
-        "share it."
-    )
-    if view.all_agents > COLOURS:
-        intro += f" The {COLOURS} largest are drawn."
-    return _section("weights", "Weights and credit", intro, charts=(weights, credit))
 
 
 def _over_time(

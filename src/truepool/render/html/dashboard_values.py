@@ -13,7 +13,7 @@ from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray
 from truepool.core.formatting import number, percent, pluralize
 from truepool.online.alarms.alarm import OUTCOMES, POOL
-from truepool.online.alarms.monitor import WARM_UP
+from truepool.online.alarms.monitor import FIRST_DRIFT, FIRST_SETTLED
 from truepool.render import costs as cost_words
 from truepool.render.html.chart import Line
 from truepool.render.numbers import format_estimate
@@ -123,10 +123,14 @@ class PoolView:
     agents: tuple[AgentRow, ...]
     all_agents: int
     drift_watched: int | None
-    """Cases on which reports were watched for drift; None: no feed is watched."""
+    """Cases whose reports were tested for drift; None: no feed is watched."""
+    outcomes_watched: bool
+    """Whether costs and the outcome rate are tested by now."""
     alarms: tuple[AlarmRow, ...]
     weights: Sequence[Line]
     credit: Sequence[Line]
+    credit_known: bool
+    """Whether the record says what each report changed, of any decision shown."""
     cost_lines: Sequence[Line]
     comparison: tuple[CostRow, ...]
     reliability: Reliability | None
@@ -212,12 +216,24 @@ class PoolView:
             return "No outcome is known yet."
         if self.drift_watched is None:
             return f"No feed is watched: {UNWATCHED}"
-        if self.drift_watched >= self.window:
-            return f"No alarms on feeds or drift in {self.last_decisions}."
         feeds = f"No alarms on feeds in {self.last_decisions}"
+        if self.drift_watched >= self.window:
+            feeds = f"No alarms on feeds or drift in {self.last_decisions}"
+        elif self.drift_watched:
+            feeds += f", nor on drift in the last {self.drift_watched:,}"
+        return f"{feeds}.{self._unwatched}"
+
+    @property
+    def _unwatched(self) -> str:
+        """What is not watched yet, and from when on it will be, or nothing."""
+        later = []
+        if not self.outcomes_watched:
+            later.append(
+                f"costs and the outcome rate (from settled case {FIRST_SETTLED} on)"
+            )
         if not self.drift_watched:
-            return f"{feeds}; drift is watched from case {WARM_UP + 1} on."
-        return f"{feeds}, nor on drift in the last {self.drift_watched:,}."
+            later.append(f"drift of the reports (from case {FIRST_DRIFT} on)")
+        return f" Not watched yet: {' and '.join(later)}." if later else ""
 
     def _other_alarms(self, named: set[str]) -> str:
         """Who else has alarms, as a sentence, or nothing."""

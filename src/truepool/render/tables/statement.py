@@ -26,7 +26,8 @@ def describe(statement: Mapping[str, Any]) -> Iterator[str]:
     to 21.0), 2.00 EUR per case that it reported on (0.500 to 3.50).
     The intervals resample these cases; those of the dashboard also allow for cases
     not seen yet.
-    The contribution to 1 case is not known: the rule that decided has no weights.
+    The contribution to 1 case is not known: the record does not say what each report
+    changed.
     Warning: x
     Records: 19. Chain abababababababab, seal cdcdcdcdcdcdcdcd.
     """
@@ -43,7 +44,7 @@ def describe(statement: Mapping[str, Any]) -> Iterator[str]:
     if statement["unknown"]:
         yield (
             f"The contribution to {pluralize(statement['unknown'], 'case')} is not "
-            "known: the rule that decided has no weights."
+            "known: the record does not say what each report changed."
         )
     for warning in statement["warnings"]:
         yield f"Warning: {warning}"
