@@ -143,8 +143,8 @@ class Scorer:
         if self.explore is not None and classes > 2:
             raise SettingError(
                 "cases to review are drawn from those decided negative, so there must "
-                f"be two classes; the pool has {classes}. Leave out --explore, and draw "
-                "cases of each decision yourself."
+                f"be two classes; the pool has {classes}. Leave out --explore, and "
+                "draw cases of each decision yourself."
             )
 
     def score(self, batch: Batch) -> tuple[dict[str, Ids], Tally]:

@@ -339,3 +339,12 @@ def test_intervals_of_a_comparison_by_propensity_hold_the_true_cost(script):
     weighted, plain = held.mean(axis=0)
     assert weighted > 0.95 - 0.1
     assert plain < weighted - 0.1
+
+
+def test_deciding_the_same_in_every_case_is_doubtful_where_yes_was_never_settled():
+    panel, _ = selected(1.0, 0.1)
+    result = audit(panel, costs=Costs(fn=1, fp=9), resamples=50)
+    assert result.recommendation.constant_saving.low <= 0
+    (step,) = [s for s in result.steps if "in every case would cost" in s]
+    assert "This is doubtful: it may come from which cases have an outcome" in step
+    assert "Check whether these costs are yours" not in step

@@ -40,8 +40,8 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     The pool decides all cases of the tested time, up to the last that has an outcome,
     each at its own costs. Of two classes, the chance of so many missing outcomes among
     those of one decision is hypergeometric (Fisher 1922). Where it decides hardly any
-    positive, whatever the reason, the same is asked of the cases that it finds likeliest
-    to be. Of more classes, the shares are compared by chi-square (Pearson 1900).
+    positive, whatever the reason, the same is asked of the cases that it finds
+    likeliest to be. Of more classes, the shares are compared by chi-square (Pearson 1900).
     """
     pending = evidence.panel.pending
     if pending is None or evidence.panel.propensity is not None:
@@ -149,8 +149,8 @@ def _by_class(
         f"{name[often[least]]}. Costs, calibration and comparisons are those of cases "
         "with an outcome.",
         "Give the chance that the outcome of each case became known (`--propensity "
-        "COLUMN`). If it is not known, follow some cases of every decision up at random "
-        "from now on.",
+        "COLUMN`). If it is not known, follow some cases of every decision up at "
+        "random from now on.",
         p_value=float(chi2_contingency(table[:, often], correction=False).pvalue),
         matters=_matters(low, high),
         most="warning",
