@@ -56,6 +56,19 @@ def test_nobody_is_told_to_use_an_agent_alone_whose_feed_is_broken():
                                    "the same report.")  # fmt: skip
 
 
+@pytest.mark.parametrize("least", ["note", "warning"])
+def test_miscalibration_over_all_belongs_to_the_segments_where_the_agent_fails(least):
+    """Also as a note, where recalibrating it would save nothing."""
+    fails = candidate("fails-in-segment", advice="Fix it in the ward.")
+    own = candidate("over-confident", price=None, least=least, advice="Leave it.")
+    other = candidate("over-confident", ("bob",), price=None, least=least)
+    found = findings_of(fails, own, other)
+    mine = found["over-confident", "ada"]
+    assert (mine.severity, mine.cause) == ("note", ("fails-in-segment", "ada"))
+    assert mine.sentence.endswith(f"{MAY}ada fails in some segments.")
+    assert found["over-confident", "bob"].cause == ()
+
+
 def pools_decline(audited):
     return next(f for f in audited.findings if f.code == "drifted-pool")
 

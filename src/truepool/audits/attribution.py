@@ -158,6 +158,9 @@ def attribute_causes(graded: Sequence[tuple[Candidate, Finding]]) -> list[Findin
         elif feed := _broken_feed(finding, graded):
             why = f"Its feed must be fixed first: {_because([feed])}."
             finding = _note_under(finding, feed, why)
+        elif segments := _failing_segments(finding, graded):
+            why = f"Another finding may explain it: {_because([segments])}."
+            finding = _note_under(finding, segments, why)
         elif labels := _selection(finding, graded):
             finding = _note_under(finding, labels, DOUBTFUL)
         elif candidate.unexplained:
@@ -197,6 +200,22 @@ def _broken_feed(
         and (finding.since is None or finding.since >= (other.since or 0))
     ]
     return min(feeds, key=_depth, default=None)
+
+
+def _failing_segments(
+    finding: Finding, graded: Sequence[tuple[Candidate, Finding]]
+) -> Finding | None:
+    """Find the segments in which an agent fails that is miscalibrated over all."""
+    if finding.code not in CALIBRATION:
+        return None
+    found = (
+        other
+        for _, other in graded
+        if other.code == "fails-in-segment"
+        and other.severity != "note"
+        and other.who[:1] == finding.who[:1]
+    )
+    return next(found, None)
 
 
 def _selection(

@@ -36,6 +36,14 @@ def test_more_capacity_is_not_advised_where_the_limit_saves():
     assert finding.advice.startswith("More capacity would not have paid")
 
 
+def test_a_saving_that_may_be_chance_is_no_reason_against_more_capacity():
+    panel = sound(cases=400)
+    high = from_log_scale(log_scale(panel.values) + 0.5)
+    finding = found(panel.with_reports(high), "90%")
+    assert finding.number.low <= 0 <= finding.number.high
+    assert "would not have made a significant difference" in finding.advice
+
+
 def test_the_share_of_positives_counts_cases_by_their_weights():
     panel = sound(cases=100)
     weights = np.where(panel.outcomes == 1, 1.0, 3.0)

@@ -91,10 +91,15 @@ def _basis(evidence: Evidence, found: AtCapacity) -> str:
 
 
 def _advice(found: AtCapacity) -> str:
-    if found.rise is not None and found.rise.value < 0:
+    if found.rise is not None and found.rise.high < 0:
         return (
-            "More capacity would not have paid on these cases: the pool decides "
-            "positive too often. Recalibrate it first."
+            "More capacity would not have paid on these cases: those that did not fit "
+            "would have cost more than they save."
+        )
+    if found.rise is not None and found.rise.low <= 0:
+        return (
+            "More capacity would not have made a significant difference to the cost on "
+            "these cases."
         )
     return (
         "Decide the most valuable cases first, as truepool score --capacity does, or "

@@ -41,7 +41,8 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     each at its own costs. Of two classes, the chance of so many missing outcomes among
     those of one decision is hypergeometric (Fisher 1922). Where it decides hardly any
     positive, whatever the reason, the same is asked of the cases that it finds
-    likeliest to be. Of more classes, the shares are compared by chi-square (Pearson 1900).
+    likeliest to be. Of more classes, the shares are compared by chi-square (Pearson
+    1900).
     """
     pending = evidence.panel.pending
     if pending is None or evidence.panel.propensity is not None:
