@@ -41,10 +41,16 @@ def doubts(tally: "Tally", pool: "Pool") -> Iterator[str]:
     from truepool.core.errors import suggestion
     from truepool.core.formatting import pluralize
     from truepool.data.labels import format_labels
-    from truepool.data.tables.summary import GUESSED_ENCODING, describe_rescaled
+    from truepool.data.tables.summary import (
+        GUESSED_ENCODING,
+        describe_amount,
+        describe_rescaled,
+    )
 
     if tally.encoding is not None:
         yield GUESSED_ENCODING
+    for name, example in tally.amounts.items():
+        yield describe_amount(name, example)
     if tally.rescaled:
         yield describe_rescaled(tally.rescaled)
     if tally.silent and tally.empty < tally.cases:

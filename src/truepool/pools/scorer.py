@@ -69,6 +69,8 @@ class Tally:
     """Cases whose ids were not compared, for there are too many."""
     rescaled: int = 0
     """Reports over classes that summed to nearly 1."""
+    amounts: dict[str, str] = field(default_factory=dict)
+    """How columns of amounts were read, where the decimal mark does not say so."""
 
     def add(self, other: "Tally") -> None:
         """Add the counts of other cases."""
@@ -85,6 +87,7 @@ class Tally:
         self.repeated += other.repeated
         self.not_compared += other.not_compared
         self.rescaled += other.rescaled
+        self.amounts = other.amounts | self.amounts
 
     @property
     def silent(self) -> list[str]:
@@ -184,6 +187,7 @@ class Scorer:
             batch.unknown,
             batch.encoding,
             rescaled=batch.rescaled,
+            amounts=dict(batch.amounts),
         )
 
 
