@@ -62,6 +62,40 @@ def test_score_decides_the_most_valuable_cases_of_each_day(folder, truepool, sou
     assert out.endswith(f"Decided {count} positive, within 3 cases per day.\n")
 
 
+@pytest.mark.parametrize(
+    ("words", "column"),
+    [
+        ("--long q who p --time made --decision-time closes", "closes"),
+        ("--long q who p --time made", "made"),
+        ("--time closes --agents ada,bob", "closes"),
+    ],
+)
+def test_a_case_counts_on_the_day_on_which_it_is_decided(
+    tmp_path, monkeypatch, truepool, words, column
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(3)
+    cases = pd.DataFrame({"q": np.arange(60), "y": np.arange(60) % 2})
+    cases["closes"] = pd.Timestamp("2026-03-02") + pd.to_timedelta(
+        np.arange(60) // 6, unit="D"
+    )
+    cases["made"] = cases.closes - pd.to_timedelta(rng.integers(1, 4, 60), unit="D")
+    for agent in ("ada", "bob"):
+        cases[agent] = rng.uniform(0.6, 0.9, 60).round(3)
+    same = ["q", "y", "closes", "made"]
+    table = cases.drop(columns="made").rename(columns={"q": "id"})
+    if "--long" in words:
+        table = cases.melt(same, var_name="who", value_name="p")
+    table.to_csv("cases.csv", index=False)
+    fit = f"fit cases.csv --pool mean -o a.pool {words}"
+    assert truepool(*fit.split())[0] == 0
+    score = "score a.pool cases.csv -o out.csv --capacity 2/day"
+    code, _, err = truepool(*score.split())
+    assert code == 0, err
+    flagged = (pd.read_csv("out.csv").decision == 1).groupby(cases[column])
+    assert_array_equal(flagged.sum(), flagged.size().clip(upper=2))
+
+
 def test_a_plain_number_or_a_share_is_for_the_whole_table(folder, truepool):
     for capacity, limit in (("7", 7), ("10%", 11)):  # 119 cases have reports
         words = ("-o", "out.csv", "--capacity", capacity)

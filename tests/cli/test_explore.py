@@ -42,6 +42,28 @@ def test_what_is_decided_positive_is_reviewed_and_a_share_of_the_rest(folder, tr
     assert abs(rest.mean() - 0.1) < 4 * noise
 
 
+@pytest.mark.parametrize("words", ["-o out.csv", "-o -", "--json", "-o parts"])
+def test_the_draw_is_counted(folder, truepool, words):
+    new = pd.read_csv("new.csv")
+    new.loc[3, AGENTS] = np.nan
+    new.to_csv("new.csv", index=False)
+    new.to_parquet("new.parquet")
+    source = "new.parquet" if words.endswith("parts") else "new.csv"
+    score = ("score", "m.pool", source, "--explore", "10%", *words.split())
+    code, _, err = truepool(*score)
+    table = explored(truepool)
+    negative, review = (table["decision"] == 0).sum(), (table["review"] == True).sum()  # noqa: E712
+    drawn = review - (table["decision"] == 1).sum()
+    said = (
+        f"Drew {drawn} of {negative} cases decided negative for review (--explore 10%);"
+        f" scored 799 cases in all, of which {review} are to be reviewed.\n"
+    )
+    assert (code, said in err) == (0, True), err
+    assert said not in truepool(*score, "--quiet")[2]
+    if source == "new.parquet":  # parts that were done before are counted too
+        assert said in truepool(*score)[2]
+
+
 def test_the_draw_depends_on_the_id_and_the_seed_alone(folder, truepool):
     first = explored(truepool).set_index("id")["review"]
     pd.read_csv("new.csv").iloc[::-1].to_csv("turned.csv", index=False)

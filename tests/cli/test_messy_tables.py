@@ -189,7 +189,7 @@ def test_new_cases_written_otherwise_are_refused_with_the_cure(
     [
         ("0,5;1", "column 'b' has '0,5' in line {} of the file. Pass --decimal ','."),
         ("5%;1", "column 'b' has '5%' in line {} of the file. Write 0.05, without"),
-        ("0.5;1,5", "the cost of a case must be a number; column 'cost' has '1,5' in"),
+        ("0.5;1,500", "the cost of a case must be a number; column 'cost' has '1,500'"),
     ],
 )
 def test_a_cell_that_is_written_otherwise_is_named_with_row_and_cure(

@@ -471,18 +471,24 @@ def test_new_cases_in_another_unit_than_those_of_the_fit_are_refused(folder, tru
     assert truepool("pool", "train.csv", "new.csv", *words)[0] == 0
 
 
-def test_a_long_table_on_standard_input_is_refused_as_such(folder, truepool, stdin):
+def test_a_long_table_may_come_from_standard_input(folder, truepool, stdin):
     train = pd.read_csv("train.csv")
     cases = train.rename_axis("case").reset_index()
     long = cases.melt(["case", "label"], var_name="who", value_name="p")
     long.to_csv("long.csv", index=False)
     words = "--outcome label --positive fraud --long case who p -o l.pool".split()
     assert truepool("fit", "long.csv", *words)[0] == 0
+    expected = truepool("score", "l.pool", "long.csv")[1]
     stdin(Path("long.csv").read_bytes())
-    code, _, err = truepool("score", "l.pool", "-")
-    assert code == 2
-    assert "a long table is read whole, from a file; got standard input" in err
-    assert "missing" not in err
+    code, out, err = truepool("score", "l.pool", "-")
+    assert (code, out) == (0, expected), err
+    stdin(Path("long.csv").read_bytes() + b"0,fraud,ada,lots\n")
+    code, out, err = truepool("score", "l.pool", "-")
+    assert (code, out) == (2, "")
+    assert f"has 'lots' in line {len(long) + 2} of the input." in err
+    stdin(b"")
+    code, out, err = truepool("score", "l.pool", "-", "--long", "case", "who", "p")
+    assert (code, out, "standard input is empty" in err) == (2, "", True)
     stdin(Path("new.csv").read_bytes())  # wide ones may come from there
     assert truepool("score", "l.pool", "-")[0] == 0
 
@@ -505,12 +511,14 @@ def test_json_lines_are_long_or_wide_by_their_keys(folder, truepool, stdin):
     assert tables[0].notna().any()
     pd.testing.assert_series_equal(*tables)
     stdin(Path("new.jsonl").read_bytes())
-    code, _, err = truepool("score", "l.pool", "-")
-    assert (code, err) == (
-        2,
-        "error: a long table is read whole, from a file; got standard input. Save it "
-        "first.\n",
-    )
+    code, out, err = truepool("score", "l.pool", "-")
+    assert code == 0, err
+    lines = [json.loads(line)["pooled"] for line in out.splitlines()]
+    assert_allclose(np.array(lines, dtype=float), tables[1], atol=1e-15)
+    stdin(Path("new.jsonl").read_bytes() + b'{"case": 1, "who"')
+    code, out, err = truepool("score", "l.pool", "-")
+    assert (code, out) == (2, "")
+    assert f"line {len(melted) + 1} of standard input" in err
     other = melted.rename(columns={"who": "model"})
     other.to_json("other.jsonl", orient="records", lines=True)
     code, _, err = truepool("score", "l.pool", "other.jsonl")
@@ -570,7 +578,7 @@ def test_an_agent_absent_from_a_long_table_has_no_report(fitted, truepool, stdin
     stdin(b"id,agent,p\n")
     code, _, err = truepool("score", "v.pool", "-", *options)
     assert code == 2
-    assert "a long table is read whole, from a file" in err
+    assert "the table must have at least one row below its header" in err
 
 
 def test_the_card_names_the_pool_that_simplest_chose(folder, truepool):

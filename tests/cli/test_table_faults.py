@@ -55,6 +55,42 @@ def test_a_cost_that_is_missing_or_negative_is_named_by_its_line(run, verb):
     assert "must not be negative; line 10 of the file (id 'TX8') has -5." in err
 
 
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["", "", ""], "has none, the first of 3 such cases in 80. Fill it in, or"),
+        (["?", "tbd", "?"], "has '?', the first of 3 such cases in 80. Correct it, or"),
+        (["-1", "-2", "-3"], "has -1, the first of 3 such cases in 80. Correct it, or"),
+        (["3 €", "4 €", "5 €"], "has '3 €', the first of 3 such cases in 80. Write the "
+         "same currency in every cell, or in none, "),
+    ],
+)  # fmt: skip
+def test_bad_amounts_are_counted(tmp_path, monkeypatch, truepool, cells, said):
+    monkeypatch.chdir(tmp_path)
+    table = TABLE.astype(object)
+    table.loc[[KNOWN, 9, 11], "amount"] = cells
+    table.to_csv("t.csv", index=False)
+    code, _, err = truepool(FIT[0], "t.csv", *OPTIONS, *FIT[1:])
+    assert code == 2
+    assert f"line 10 of the file (id 'TX8') {said}" in err
+
+
+def test_amounts_with_a_currency_are_read_alike_by_fit_and_score(
+    tmp_path, monkeypatch, truepool
+):
+    monkeypatch.chdir(tmp_path)
+    euros = [f"{1000 + 7.5 * t:,.2f} €".translate({44: 46, 46: 44}) for t in range(T)]
+    for name, cells in (("plain", 1000 + 7.5 * np.arange(T)), ("euros", euros)):
+        TABLE.assign(amount=cells).to_csv(f"{name}.csv", index=False)
+        fit = (f"{name}.csv", *OPTIONS, "--pool", "mean", "-o", f"{name}.pool")
+        code, _, err = truepool("fit", *fit)
+        assert (code, "'1.000,00 €' as 1000." in err) == (0, name == "euros")
+        score = ("score", f"{name}.pool", f"{name}.csv", "-o", f"{name}_scored.csv")
+        code, _, err = truepool(*score)
+        assert (code, "'1.000,00 €' as 1000." in err) == (0, name == "euros")
+    assert Path("plain_scored.csv").read_text() == Path("euros_scored.csv").read_text()
+
+
 def test_a_pending_case_needs_a_cost_where_it_is_decided(run):
     code, _, err = run("audit", "--json", amount=(PENDING, None))
     assert code == 2
@@ -110,14 +146,30 @@ def test_one_wrong_date_is_to_be_corrected(run):
 
 @pytest.mark.parametrize(("option", "role"), [
     ("--propensity", "the propensity column (--propensity)"),
-    ("--cost-fn", "a column of the cases (--cost-fn, --cost-fp, --cost-tp, "),
+    ("--weight", "the weight column (--weight)"),
+    ("--group", "the group column (--group)"),
+    ("--cost-fn", "a column of the cases (--cost-fn, --cost-fp, --cost-tp, --cost-tn "
+     "or --by)"),
 ])  # fmt: skip
 def test_a_column_has_one_role(run, option, role):
     words = (option, "ann", "--agents", "ann,bob")
     code, _, err = run(*FIT, *words, options=())
     assert code == 2
-    assert "a column must have one role; 'ann' is both an agent (--agents) and" in err
-    assert f"and {role}" in err
+    assert err.endswith(
+        "a column must have one role; 'ann' is both an agent (--agents) and "
+        f"{role}. If it is not an agent, pass --agents with other columns; if it is "
+        "one, name another column with the other option.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("agents", "rest"), [("ann,bob,day", "ann,bob"), ("day,[ab][no]*", "'[ab][no]*'")]
+)
+def test_the_cure_of_two_roles_works_when_it_is_pasted(run, agents, rest):
+    words = ("--group", "day", "--agents")
+    code, _, err = run(*FIT, *words, agents, options=())
+    assert (code, f"If it is not an agent, pass --agents {rest};" in err) == (2, True)
+    assert run(*FIT, *words, rest.strip("'"), options=())[0] == 0
 
 
 def test_rows_that_were_entered_twice_are_told_from_repeated_ids(run, truepool):

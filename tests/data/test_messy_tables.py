@@ -206,13 +206,13 @@ def test_times_that_are_written_otherwise_are_refused_with_their_format(times, c
     ("cell", "cure"),
     [
         ("5%", "column 'w' has '5%' in zero-based row 2. Write 0.05, without the percent sign."),
-        ("0,5", "Pass --decimal ',' if the comma is the decimal mark, else leave it out."),
-        ("1,234.50", "Leave out what separates the thousands."),
+        ("1,234", "Pass --decimal ',' if the comma is the decimal mark, else leave it out."),
+        ("1,234.5.0", "Leave out what separates the thousands."),
         ("lots", "column 'w' has 'lots' in zero-based row 2. Correct it, or name another column."),
     ],
 )  # fmt: skip
 def test_what_is_no_number_is_named_with_its_column_row_and_cure(role, cell, cure):
-    table = pa.table({**WIDE, "w": ["0.5", "", cell]})
+    table = pa.table({**WIDE, "w": ["1", "", cell]})
     message = f"the {role} of a case must be a number; .*{re.escape(cure)}"
     with pytest.raises(PanelError, match=message):
         read_panel(table, **{role: "w"})
@@ -225,10 +225,56 @@ def test_text_with_decimal_commas_is_numbers_where_that_is_the_mark():
     panel = read_panel(table, decimal=",", columns=("amount", "code"))
     assert panel.columns["amount"].tolist() == [1.5, 20.0, 3.25]
     assert panel.columns["code"].tolist() == ["07", "1", "x"]
-    assert (
-        read_panel(table, columns=("amount",), ignore=["code"]).columns["amount"][0]
-        == "1,5"
-    )
+    doubtful = pa.table({**WIDE, "amount": ["1,500", "20", "3,250"]})
+    panel = read_panel(doubtful, columns=("amount",))
+    assert panel.columns["amount"].tolist() == ["1,500", "20", "3,250"]
+    panel = read_panel(doubtful, decimal=",", columns=("amount",))
+    assert panel.columns["amount"].tolist() == [1.5, 20.0, 3.25]
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers", "said"),
+    [
+        (["195,48 €", "1.234,50 €", "7 €"], [195.48, 1234.5, 7], "'195,48 €' as 195.48"),
+        (["$1,200.00", "$12", "-$3.50"], [1200, 12, -3.5], "'$1,200.00' as 1200"),
+        (["USD 1,200.00", "12 USD", "USD 3"], [1200, 12, 3], "'USD 1,200.00' as 1200"),
+        (["1,234,567", "12", "3"], [1234567, 12, 3], "'1,234,567' as 1234567"),
+        (["1,5", "1.234,50", "20"], [1.5, 1234.5, 20], "'1,5' as 1.5"),
+        (["CHF 1'234.50", "CHF 12", "CHF 3.10"], [1234.5, 12, 3.1], "\"CHF 1'234.50\" as 1234.5"),
+        (["1 234,5", "12", "1\u202f234\u202f567"], [1234.5, 12, 1234567], "'1 234,5' as 1234.5"),
+        (["0,125", "12", "1"], [0.125, 12, 1], "'0,125' as 0.125"),
+    ],
+)  # fmt: skip
+def test_amounts_are_read_as_people_write_them_and_said_so(cells, numbers, said):
+    long = {name: np.repeat(column, 2) for name, column in WIDE.items() if name == "y"}
+    long |= {"q": list("aabbcc"), "who": ["ada", "bob"] * 3, "p": [0.2, 0.4] * 3}
+    tables = [
+        (pa.table({**WIDE, "amount": cells}), None),
+        (pa.table({**long, "amount": np.repeat(cells, 2)}), ("q", "who", "p")),
+    ]
+    for table, columns in tables:
+        panel, found = load_panel(table, TableFormat(columns="amount", long=columns))
+        assert panel.columns["amount"].tolist() == numbers
+        assert f"Column 'amount' is read as amounts: {said}." in found.notes()
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["$1.50", "2.50 €", "3.50"],  # two currencies
+        ["1.50 €", "2.50", "3.50 €"],  # some without
+        ["$1,200", "$12", "$3"],  # thousands, or a decimal comma
+        ["1.200 €", "12 €", "3 €"],
+        ["1.234,50", "1,234.50", "3"],  # two decimal marks
+        ["12,34,567.00", "1", "2"],
+        ["(12.50)", "1", "2"],
+    ],
+)
+def test_amounts_in_doubt_stay_text(cells):
+    table = pa.table({**WIDE, "amount": cells})
+    panel, found = load_panel(table, TableFormat(columns="amount"))
+    assert panel.columns["amount"].tolist() == cells
+    assert found.amounts == {}
 
 
 def test_a_number_that_only_python_reads_is_refused_as_text():
@@ -692,11 +738,11 @@ def test_points_between_thousands_are_left_out_beside_a_decimal_comma(tmp_path):
     assert panel.columns["amount"].tolist() == [1567.71, 2970.0, 7.5]
 
 
-@pytest.mark.parametrize("amount", ["2.970", "1.234.567"])
+@pytest.mark.parametrize("amount", ["2.970", "2.970 €"])
 def test_points_between_thousands_are_not_decimal_points(tmp_path, amount):
     """Whole amounts written as 2.970 were read as 2.97, without a word."""
     path = tmp_path / "t.csv"
-    path.write_text(f"a;b;amount;y\n0,1;0,2;{amount};0\n0,3;0,4;794;1\n")
+    path.write_text(f"a;b;amount;y\n0,1;0,2;{amount};0\n0,3;0,4;{amount};1\n")
     written = TableFormat("y", decimal=",", agents="a,b", columns=("amount",))
     with pytest.raises(
         PanelError, match=f"'{amount}' in line 2 of the file.*separates the thou"

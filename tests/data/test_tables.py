@@ -312,7 +312,10 @@ def test_a_column_with_another_meaning_is_no_agent(name, role):
     table = pa.table({**columns, "alpha": [0.2, 0.6], "beta": [0.3, 0.7]})
     how = {"id": "encounter", "time": "at", "columns": "amount"}
     how["propensity"] = "chance"
-    two = f"one role; {name!r} is both an agent (--agents) and {role}. Leave it out of"
+    two = (
+        f"one role; {name!r} is both an agent (--agents) and {role}. If it is not an "
+        "agent, pass --agents alpha,beta; if"
+    )
     with pytest.raises(AgentError, match=re.escape(two)):
         read_panel(table, agents=["alpha", "beta", name], **how)
 

@@ -11,7 +11,7 @@ import typer
 from truepool.cli import options
 from truepool.cli.options import option
 from truepool.cli.score_format import format_of_new, usual_id_of
-from truepool.cli.score_notes import doubts, repeats, summary, warn_if_empty
+from truepool.cli.score_notes import doubts, draw, repeats, summary, warn_if_empty
 
 if TYPE_CHECKING:
     from truepool.core.engine import Engine
@@ -134,7 +134,8 @@ def score(
             where,
             doubt,
         )
-        options.NOTES += [*repeats(tally, " of each part"), *doubts(tally, pool)]
+        options.NOTES += [*draw(tally, share), *repeats(tally, " of each part")]
+        options.NOTES += doubts(tally, pool)
         warn_if_empty(tally, pool)
         if not quiet:
             print_line(summary(tally, pool, place, done))
@@ -168,7 +169,7 @@ def score(
             seen.add(batch.ids)
             progress(len(batch))
     tally.repeated, tally.not_compared = seen.count(), seen.left_out
-    options.NOTES += [*repeats(tally), *doubts(tally, pool)]
+    options.NOTES += [*draw(tally, share), *repeats(tally), *doubts(tally, pool)]
     warn_if_empty(tally, pool)
     sentence = summary(tally, pool, place)
     if limit is not None:

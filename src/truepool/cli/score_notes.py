@@ -25,6 +25,21 @@ def summary(tally: "Tally", pool: "Pool", place: Path, done: int = 0) -> str:
     return sentence
 
 
+def draw(tally: "Tally", share: float | None) -> Iterator[str]:
+    """Say how many cases were drawn for review, of how many that were scored."""
+    from truepool.core.formatting import amount, pluralize
+
+    if share is not None:
+        scored = tally.cases - tally.empty
+        negative = scored - tally.positive
+        yield (
+            f"Drew {tally.drawn:,} of {pluralize(negative, 'case')} decided negative "
+            f"for review (--explore {amount(100 * share)}%); scored "
+            f"{pluralize(scored, 'case')} in all, of which "
+            f"{tally.drawn + tally.positive:,} are to be reviewed."
+        )
+
+
 def repeats(tally: "Tally", of: str = "") -> Iterator[str]:
     """Say that ids occur more than once, and among which cases that was looked at."""
     from truepool.data.tables.repeated_ids import MOST_IDS
@@ -41,10 +56,16 @@ def doubts(tally: "Tally", pool: "Pool") -> Iterator[str]:
     from truepool.core.errors import suggestion
     from truepool.core.formatting import pluralize
     from truepool.data.labels import format_labels
-    from truepool.data.tables.summary import GUESSED_ENCODING, describe_rescaled
+    from truepool.data.tables.summary import (
+        GUESSED_ENCODING,
+        describe_amount,
+        describe_rescaled,
+    )
 
     if tally.encoding is not None:
         yield GUESSED_ENCODING
+    for name, example in tally.amounts.items():
+        yield describe_amount(name, example)
     if tally.rescaled:
         yield describe_rescaled(tally.rescaled)
     if tally.silent and tally.empty < tally.cases:

@@ -9,7 +9,7 @@ from truepool.core.arrays import Array, FloatArray, read_only
 from truepool.core.errors import CostError, PanelError
 from truepool.core.formatting import is_number
 from truepool.core.numbers import as_numbers, as_rows
-from truepool.data.case_columns import one_number_per_case
+from truepool.data.case_columns import count_others, one_number_per_case
 from truepool.data.row_names import case_name
 
 Amount: TypeAlias = Any
@@ -70,7 +70,8 @@ def per_case(
     if name in ERRORS and (numbers < 0).any():
         t = int(np.argmax(numbers < 0))
         raise CostError(
-            f"{what} must not be negative; {case_name(t, ids)} has {numbers[t]:g}. "
+            f"{what} must not be negative; {case_name(t, ids)} has {numbers[t]:g}"
+            f"{count_others(numbers < 0)}. "
             "Correct it, or leave the case out; benefits are negative costs "
             "tp and tn (--cost-tp, --cost-tn)."
         )

@@ -13,6 +13,12 @@ from truepool.core.formatting import is_number
 from truepool.core.numbers import as_rows
 from truepool.data.row_names import case_name
 
+CURRENCY = (
+    r"(?:US|R|C|A)?\$|[€£¥₹₩₺₽₪]|zł|\bkr\b|"
+    r"\b(?:EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|BRL|MXN|SEK|NOK|DKK|PLN|CZK|HUF)\b"
+)
+"""What may stand before or after every amount of a column."""
+
 WEIGHT = "Name a column of numbers (--weight)."
 PROPENSITY = "Name the column with the chance of a review (--propensity)."
 
@@ -88,9 +94,20 @@ def one_number_per_case(
             cure = "Fill it in, or leave the case out."
         raise PanelError(
             f"{what} must be a number; {case_name(t, ids)} has "
-            f"{f'{value!r:.60}' if there else 'none'}. {number_cure(value, cure)}"
+            f"{f'{value!r:.60}' if there else 'none'}{count_others(~fine)}. "
+            f"{number_cure(value, cure)}"
         )
     return numbers
+
+
+def count_others(bad: BoolArray) -> str:
+    """Say of the first bad case how many there are, where there are more.
+
+    >>> count_others(np.array([False, True, True])), count_others(np.array([True]))
+    (', the first of 2 such cases in 3', '')
+    """
+    count = int(bad.sum())
+    return f", the first of {count:,} such cases in {len(bad):,}" if count > 1 else ""
 
 
 def number_cure(cell: Any, otherwise: str) -> str:
@@ -100,6 +117,11 @@ def number_cure(cell: Any, otherwise: str) -> str:
     ('Write 0.05, without the percent sign.', "Pass --decimal ',' ", 'Why?')
     """
     text = str(cell).strip()
+    if re.search(CURRENCY, text) and is_number(re.sub(rf"{CURRENCY}|[., ]", "", text)):
+        return (
+            "Write the same currency in every cell, or in none, and no separator of "
+            "thousands."
+        )
     if re.fullmatch(r"[-+]?[1-9]\d{0,2}(\.\d{3})+", text):  # no decimal mark
         return "Leave out what separates the thousands."
     number = text.rstrip("% ").replace(",", ".")

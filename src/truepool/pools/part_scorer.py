@@ -229,6 +229,7 @@ def _counts(tally: Tally) -> dict[str, Any]:
         "constant": tally.constant,
         "repeated": tally.repeated,
         "not_compared": tally.not_compared,
+        "drawn": tally.drawn,
     }
 
 
@@ -244,4 +245,5 @@ def _tally(entry: Mapping[str, Any]) -> Tally:
         },
         repeated=int(entry.get("repeated", 0)),
         not_compared=int(entry.get("not_compared", 0)),
+        drawn=int(entry.get("drawn", 0)),
     )

@@ -69,12 +69,17 @@ class Tally:
     """Cases whose ids were not compared, for there are too many."""
     rescaled: int = 0
     """Reports over classes that summed to nearly 1."""
+    amounts: dict[str, str] = field(default_factory=dict)
+    """How columns of amounts were read, where the decimal mark does not say so."""
+    drawn: int = 0
+    """Cases decided negative that are to be reviewed."""
 
     def add(self, other: "Tally") -> None:
         """Add the counts of other cases."""
         self.cases += other.cases
         self.empty += other.empty
         self.positive += other.positive
+        self.drawn += other.drawn
         self.missing += other.missing
         for agent, report in other.constant.items():
             same = self.constant.get(agent, report) == report
@@ -85,6 +90,7 @@ class Tally:
         self.repeated += other.repeated
         self.not_compared += other.not_compared
         self.rescaled += other.rescaled
+        self.amounts = other.amounts | self.amounts
 
     @property
     def silent(self) -> list[str]:
@@ -191,6 +197,8 @@ class Scorer:
             batch.unknown,
             batch.encoding,
             rescaled=batch.rescaled,
+            amounts=dict(batch.amounts),
+            drawn=columns["review"].true_count - positive if self.explore else 0,
         )
 
 

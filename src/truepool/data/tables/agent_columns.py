@@ -11,6 +11,7 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import AgentError, ReportError, suggestion
 from truepool.core.formatting import is_number
+from truepool.data.reports import join_patterns
 from truepool.data.row_names import case_name
 
 ID_CASES = 10
@@ -38,11 +39,7 @@ def choose_agents(
     for pattern in patterns:
         if not any(is_chosen(name, (pattern,)) for name in names):
             if pattern in (roles or {}):
-                raise AgentError(
-                    f"a column must have one role; {pattern!r} is both an agent "
-                    f"({option}) and {(roles or {})[pattern]}. Leave it out of one of "
-                    "them."
-                )
+                raise _two_roles(pattern, roles or {}, patterns, option)
             usable = [name for name in names if may_report(name)]
             others = [name for name in usable if not is_chosen(name, patterns)]
             raise AgentError(
@@ -50,6 +47,20 @@ def choose_agents(
                 f"that could be agents: {', '.join(usable) or 'none'} ({option})"
             )
     return [name for name in names if not patterns or is_chosen(name, patterns)]
+
+
+def _two_roles(
+    name: str, roles: Mapping[str, str], patterns: Sequence[str], option: str
+) -> AgentError:
+    """Return the refusal of an agent that is named for something else too."""
+    rest = [pattern for pattern in patterns if pattern not in roles]
+    enough = len(rest) > 1 or "*" in "".join(rest)
+    others = shlex.quote(join_patterns(rest)) if enough else "with other columns"
+    return AgentError(
+        f"a column must have one role; {name!r} is both an agent ({option}) and "
+        f"{roles[name]}. If it is not an agent, pass {option} {others}; if it is one, "
+        "name another column with the other option."
+    )
 
 
 def is_chosen(name: str, patterns: Sequence[str]) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 import narwhals as nw
@@ -70,7 +72,7 @@ def read_batches(
     Columns ``apart`` are known not to be agents under another name.
     ``source`` is a CSV, TSV, Excel, Parquet or JSON-lines file, a data set of Parquet
     files, or a stream of CSV or JSON lines. A long table and a sheet of Excel are read
-    whole, the others batch by batch.
+    whole (a stream is saved to a temporary file first), the others batch by batch.
     """
     time = (written.time or "time") if dated else None
     wanted = ColumnSelection(
@@ -99,13 +101,8 @@ def is_json_lines(source: Path | BinaryIO) -> bool:
 def _batches(source: Path | BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
     whole = wanted.written.long is not None
     if not isinstance(source, Path):
-        if whole:
-            raise SourceError(
-                "a long table is read whole, from a file; got standard input. Save it "
-                "first."
-            )
         read = _json if is_json_lines(source) else _csv
-        yield from read(source, wanted)
+        yield from (_long_stream if whole else read)(source, wanted)
         return
     if is_dataset(source):
         if whole:
@@ -246,6 +243,19 @@ def _decoded(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, str | None]:
             text = [None if cell is None else cell.decode(LEGACY) for cell in cells]
             batch = batch.set_column(place, name, pa.array(text, pa.string()))
     return batch, encoding
+
+
+def _long_stream(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
+    """All cases of a long table in a stream, which is saved first to be read whole."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / ("new.jsonl" if is_json_lines(stream) else "new.csv")
+        with path.open("wb") as file:
+            copyfileobj(stream, file)
+        try:
+            yield from _long(path, wanted)
+        except PanelError as error:
+            text = str(error).replace(str(path), "standard input")
+            raise type(error)(text.replace("of the file", "of the input")) from None
 
 
 def _long(path: Path, wanted: ColumnSelection) -> Iterator[Batch]:

@@ -11,10 +11,11 @@ import pyarrow.compute as pc
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import pluralize
+from truepool.data.case_columns import CURRENCY
 from truepool.data.reports import MAX_SCORE
 from truepool.data.tables.agent_columns import looks_like_id
 from truepool.data.tables.doubtful_columns import says_percent
-from truepool.data.tables.numbers import MISSING, THOUSANDS
+from truepool.data.tables.numbers import MISSING
 from truepool.data.tables.outcome_column import spelled_alike
 from truepool.data.tables.times import nearly_time_formats, time_formats
 
@@ -31,6 +32,12 @@ FEW_CELLS, FEW_SHARE = 3, 0.01
 """So many cells that are no dates, or this share, are mistakes in a column of dates."""
 
 NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?\s*%?")
+
+THOUSANDS = (
+    r"([-+]?[1-9]\d{0,2}(?:(?:\.\d{3})+(?=,)|(?:,\d{3})+(?=\.)|(?:['’\s]\d{3})+))"
+    r"([.,]\d+)"
+)
+"""Amounts whose thousands are set apart, with another decimal mark."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,11 +94,16 @@ class ColumnProfile:
     @property
     def comma(self) -> bool:
         """Whether numbers have a decimal comma."""
-        return self.numbers is not None and any("," in v for v in self.distinct)
+        return self.numbers is not None and any("," in _bare(v) for v in self.distinct)
+
+    @cached_property
+    def currency(self) -> bool:
+        """Whether some values carry a currency: amounts, and no reports."""
+        return any(re.search(CURRENCY, value) for value in self.distinct)
 
     def lies_within(self, limit: float) -> bool:
         """Whether the values are more than two numbers between 0 and a limit."""
-        n = self.numbers
+        n = None if self.currency else self.numbers
         return n is not None and len(n) > 2 and bool(n.min() >= 0 and n.max() <= limit)
 
     @property
@@ -279,9 +291,19 @@ def _is_number(value: str) -> bool:
     return True
 
 
+def _bare(value: str) -> str:
+    """Return an amount without its currency, and what separates its thousands.
+
+    >>> _bare("1.234,50 €"), _bare("$1,200.00"), _bare("1.234")
+    ('1234,50', '1200.00', '1.234')
+    """
+    amount = re.sub(CURRENCY, "", value).strip()
+    found = re.fullmatch(THOUSANDS, amount)  # the last mark says what the others are
+    return re.sub(r"[.,'’\s]", "", found[1]) + found[2] if found else amount
+
+
 def _number(value: str) -> float:
-    if re.fullmatch(rf"{THOUSANDS},\d+", value):  # the comma says what the points are
-        value = value.replace(".", "")
+    value = _bare(value)
     if NUMBER.fullmatch(value):
         value = value.rstrip("% ").replace(",", ".")
     return float(value)

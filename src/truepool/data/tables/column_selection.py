@@ -23,7 +23,7 @@ from truepool.data.labels import Labels, format_names
 from truepool.data.panel import check_times
 from truepool.data.row_names import Naming, cases_of_rows
 from truepool.data.tables.agent_columns import renormalize
-from truepool.data.tables.numbers import parse_numbers
+from truepool.data.tables.numbers import describe_amounts, parse_numbers
 from truepool.data.tables.report_columns import parse_reports
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.times import parse_times
@@ -61,6 +61,8 @@ class Batch:
     """Columns, or agents of a long table, whose reports carry percent signs."""
     rescaled: int = 0
     """Reports over classes that summed to nearly 1."""
+    amounts: Mapping[str, str] = field(default_factory=dict)
+    """How columns of amounts were read, where the decimal mark does not say so."""
 
     def __len__(self) -> int:
         """Return the number of cases, T."""
@@ -138,19 +140,20 @@ class ColumnSelection:
             reports = [_floats(cell) for cell in cells]
         else:
             columns = (as_series(batch, name) for name in names)
-            found, signed = parse_reports(columns, written, start)
-            reports = [*found.values()]
+            parsed, signed = parse_reports(columns, written, start)
+            reports = [*parsed.values()]
         ids = batch.column(self.id) if self.id in batch.schema.names else None
         times = None
         if self.time is not None:
             times = parse_times(as_series(batch, self.time), written, start)
-        others = {
-            name: parse_numbers(
-                as_series(batch, name), written, "the cost of a case", start
-            )
-            for name in written.columns
-        }
-        return replace(self.batch(reports, ids, times, others, start), signed=signed)
+        others, amounts = {}, {}
+        for name in written.columns:
+            own = as_series(batch, name)
+            others[name] = parse_numbers(own, written, "the cost of a case", start)
+            amounts[name] = describe_amounts(own, others[name], written)
+        found = {name: said for name, said in amounts.items() if said}
+        read = self.batch(reports, ids, times, others, start)
+        return replace(read, signed=signed, amounts=found)
 
     def choose(self, names: Sequence[str]) -> list[str]:
         """Columns to read; a table that lacks one of them is refused."""

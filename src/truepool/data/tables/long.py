@@ -275,17 +275,24 @@ def _latest(times: Array, case: IntArray, cases: int) -> Array:
     return latest
 
 
-def values_by_case(
-    column: nw.Series[Any],
+def outcomes_by_case(
+    column: nw.Series[Any], long: LongReports
+) -> tuple[Array, BoolArray]:
+    """Outcome (T,) of each case, and which have none; two that differ are refused."""
+    return _by_case(column.to_list(), is_empty(column), long, "outcome", OutcomeError)
+
+
+def _by_case(
+    cells: list[Any],
+    empty: BoolArray,
     long: LongReports,
-    what: str = "outcome",
-    error: type[PanelError] = OutcomeError,
+    what: str,
+    error: type[PanelError],
 ) -> tuple[Array, BoolArray]:
     """Value (T,) of each case, and which have none; two that differ are refused."""
-    empty = is_empty(column)
     values = np.empty(len(long.ids), dtype=object)
     known = np.zeros(len(long.ids), dtype=bool)
-    for row, (t, value) in enumerate(zip(long.case, column.to_list(), strict=True)):
+    for row, (t, value) in enumerate(zip(long.case, cells, strict=True)):
         if empty[row]:
             continue
         if known[t] and values[t] != value:
@@ -298,10 +305,11 @@ def values_by_case(
     return values, ~known
 
 
-def column_by_case(column: nw.Series[Any], long: LongReports) -> Array:
+def column_by_case(name: str, column: Array, long: LongReports) -> Array:
     """Value (T,) of each case in a column that describes the cases."""
-    what = f"value of {column.name!r}"
-    values, empty = values_by_case(column, long, what, PanelError)
+    cells = column.tolist()
+    gone = np.array([cell is None or cell != cell for cell in cells])
+    values, empty = _by_case(cells, gone, long, f"value of {name!r}", PanelError)
     return values if empty.any() else np.array(values.tolist())
 
 

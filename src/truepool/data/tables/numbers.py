@@ -1,5 +1,6 @@
 """The one place where the text of a table becomes numbers."""
 
+import re
 from typing import Any
 
 import narwhals as nw
@@ -10,21 +11,25 @@ from pyarrow import csv
 
 from truepool.core.arrays import Array, BoolArray, FloatArray
 from truepool.core.errors import PanelError, SourceError
-from truepool.data.case_columns import number_cure
+from truepool.data.case_columns import CURRENCY, number_cure
 from truepool.data.row_names import row_name
 from truepool.data.tables.table_format import TableFormat
 
 MISSING = tuple(csv.ConvertOptions().null_values)
 """How tables write a value they do not have, beside the empty cell."""
 
-THOUSANDS = r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+"
-"""Whole numbers with points between the thousands; a decimal comma may follow."""
+FORMS = {
+    mark: rf"^[-+]?(?:\d+|[1-9]\d{{0,2}}(?:[{other}'’\x{{a0}}\x{{202f}} ]\d{{3}})+)"
+    rf"(?:[{mark}]\d+)?$"
+    for mark, other in ((".", ","), (",", "."))
+}
+"""Numbers with either decimal mark, also with the thousands set apart."""
 
 
 def parse_column(column: nw.Series[Any], written: TableFormat) -> Array:
     """Values of a column as they are; None where a cell of text is empty.
 
-    Text that is numbers with decimal commas becomes numbers if that is their mark.
+    Text that is amounts, as people write them, becomes numbers.
     """
     if column.dtype.is_nested():
         raise SourceError(
@@ -36,10 +41,10 @@ def parse_column(column: nw.Series[Any], written: TableFormat) -> Array:
     shares = _signed_shares(column, written)
     if shares is not None:
         return shares
-    if written.decimal == ",":
-        numbers = _without_thousands(column.name, trimmed_text(column, written))
-        if _has_decimal_commas(numbers):
-            return cast(numbers, written.decimal)
+    text = trimmed_text(column, written)
+    numbers = _plain_amounts(column.name, text, written.decimal)
+    if numbers is not None and not numbers.equals(text):
+        return cast(numbers, ".")
     cells = values.astype(object)
     cells[is_empty(column)] = None
     return cells
@@ -59,20 +64,35 @@ def parse_numbers(
     shares = _signed_shares(column, written)
     if shares is not None:
         return shares
-    cells, decimal = trimmed_text(column, written), written.decimal
-    if decimal == ",":
-        cells = _without_thousands(column.name, cells, first_row)
-        if not pc.any(pc.match_substring(cells, ",")).as_py():
-            decimal = "."
+    text, decimal = trimmed_text(column, written), written.decimal
+    amounts = _plain_amounts(column.name, text, decimal, first_row)
+    if amounts is not None:
+        return cast(amounts, ".")
+    if decimal == "," and not pc.any(pc.match_substring(text, ",")).as_py():
+        decimal = "."
     try:
-        return cast(cells, decimal)
+        return cast(text, decimal)
     except pa.ArrowInvalid:
-        row, cell = first_other(cells, decimal)
+        row, cell = first_other(text, decimal)
         cure = number_cure(cell, "Correct it, or name another column.")
         raise PanelError(
             f"{what} must be a number; column {column.name!r} has {cell!r} in "
             f"{row_name(first_row + row)}. {cure}"
         ) from None
+
+
+def describe_amounts(
+    column: nw.Series[Any], numbers: Array, written: TableFormat
+) -> str | None:
+    """Say how amounts were read, where --decimal does not say so; None if it does."""
+    if is_numeric(column) or numbers.dtype.kind != "f":
+        return None
+    if column.name == written.propensity:  # percent signs leave no doubt
+        return None
+    text = trimmed_text(column, written)
+    signs = r"[^-+eE\d,]" if written.decimal == "," else r"[^-+eE\d.]"
+    row = pc.index(pc.match_substring_regex(text, signs), True).as_py()
+    return None if row < 0 else f"{text[row].as_py()!r} as {numbers[row]:.15g}"
 
 
 def _signed_shares(column: nw.Series[Any], written: TableFormat) -> FloatArray | None:
@@ -152,28 +172,49 @@ def _plain(text: Any, decimal: str, percent: BoolArray | None) -> Any:
     return number
 
 
-def _without_thousands(name: str, text: Any, first_row: int = 0) -> Any:
-    """Leave out points between thousands, where a decimal comma says that they are.
+def _plain_amounts(name: str, text: Any, decimal: str, first_row: int = 0) -> Any:
+    """Amounts as computers write them; None where some cell is none, or in doubt.
 
-    Whole numbers alone, such as 1.567, are refused: they might be decimals.
+    All cells, or none, have the same currency. What separates the thousands is left
+    out where some cell tells it from the decimal mark: 1,567 alone could be either.
     """
-    points = pc.match_substring_regex(text, rf"^{THOUSANDS}(,\d+)?$")
-    plain = pc.match_substring_regex(text, r"^[-+]?\d+(,\d+)?$")
-    if not pc.any(points).as_py() or not pc.all(pc.or_(points, plain)).as_py():
+    bare = _without_currency(text)
+    fits = [
+        mark
+        for mark, form in FORMS.items()
+        if pc.all(pc.match_substring_regex(bare, form)).as_py()
+    ]
+    if len(fits) == 2 and pc.any(pc.match_substring_regex(bare, "[.,]")).as_py():
+        points = pc.match_substring(bare, ".")
+        if decimal == "," and pc.any(points).as_py():
+            row = pc.index(points, True).as_py()
+            raise SourceError(
+                "with --decimal ',' a point is not a decimal mark; column "
+                f"{name!r} has {text[row].as_py()!r} in {row_name(first_row + row)}. "
+                "Leave out what separates the thousands, or pass --decimal '.' if the "
+                "point is the decimal mark."
+            )
+        commas = pc.any(pc.match_substring(bare, ",")).as_py()
+        if (decimal == ",") != commas or not (commas or bare.equals(text)):
+            return None
+        fits = [decimal]
+    if not fits:
+        return None
+    separators = "[^-+0-9,]" if fits[0] == "," else "[^-+0-9.]"
+    plain = pc.replace_substring_regex(bare, separators, "")
+    return pc.replace_substring(plain, ",", ".")
+
+
+def _without_currency(text: Any) -> Any:
+    """Leave out the currency that all cells have; the text where there is none."""
+    first = next((cell.as_py() for cell in text if cell.is_valid), "")
+    found = re.search(CURRENCY, first)
+    if found is None:
         return text
-    if pc.any(pc.match_substring_regex(text, rf"^{THOUSANDS},\d+$")).as_py():
-        return pc.replace_substring(text, ".", "")
-    row = pc.index(points, True).as_py()
-    raise SourceError(
-        "with --decimal ',' a point is not a decimal mark; column "
-        f"{name!r} has {text[row].as_py()!r} in {row_name(first_row + row)}. Leave "
-        "out what separates "
-        "the thousands, or pass --decimal '.' if the point is the decimal mark."
-    )
-
-
-def _has_decimal_commas(text: Any) -> bool:
-    """Whether all cells are numbers, some of them with a decimal comma."""
-    commas = pc.any(pc.match_substring(text, ",")).as_py()
-    plain = pc.match_substring_regex(text, r"^[-+]?\d+(,\d+)?$")
-    return bool(commas and pc.all(plain).as_py())
+    sign = re.escape(found[0])
+    outside = pc.match_substring_regex(text, rf"^[-+]?\s*{sign}|{sign}$")
+    if not pc.all(outside).as_py():
+        return text
+    bare = pc.replace_substring(text, found[0], "")
+    near = pc.replace_substring_regex(bare, r"^([-+])[\s\x{a0}\x{202f}]+", r"\1")
+    return pc.utf8_trim_whitespace(near)

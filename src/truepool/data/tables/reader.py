@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -47,10 +47,11 @@ from truepool.data.tables.doubtful_columns import doubtful_columns
 from truepool.data.tables.files import read_file, read_names
 from truepool.data.tables.long import (
     column_by_case,
+    outcomes_by_case,
     pivot,
-    values_by_case,
 )
 from truepool.data.tables.numbers import (
+    describe_amounts,
     is_empty,
     parse_column,
     parse_numbers,
@@ -590,12 +591,15 @@ def _long_table(
             )
     there = [name for name in long.agents if name not in written.ignore]
     chosen = choose_agents(there, written.agents)
+    own = {name: parse_column(frame[name], written) for name in written.case_columns}
     summary = TableSummary(
-        replaced=long.replaced, late=long.late, after=long.after, signed=long.signed
+        replaced=long.replaced,
+        late=long.late,
+        after=long.after,
+        signed=long.signed,
+        amounts=_amounts(frame, own, written),
     )
-    of_cases = {
-        name: column_by_case(frame[name], long) for name in written.case_columns
-    }
+    of_cases = {name: column_by_case(name, own[name], long) for name in own}
     reports = ReportTable(
         long.given,
         long.agents,
@@ -611,7 +615,7 @@ def _long_table(
     outcomes = np.full(len(long.ids), None, dtype=object)
     empty = np.ones(len(long.ids), dtype=bool)
     if written.outcome in frame.columns:
-        outcomes, empty = values_by_case(frame[written.outcome], long)
+        outcomes, empty = outcomes_by_case(frame[written.outcome], long)
     if long.intervals is None:
         return _select(reports, chosen), outcomes, empty
     case = long.intervals.case
@@ -628,7 +632,6 @@ def _wide_table(
     frame: nw.DataFrame[Any], written: TableFormat, time: str | None, *, units: bool
 ) -> ReportTable:
     id = _usual(written.id, "id", frame.columns)
-    of_cases = written.case_columns
     ignored = ignored_columns(frame.columns, written.ignore)
     names = choose_agents(
         _report_columns(frame.columns, written),
@@ -645,10 +648,12 @@ def _wide_table(
     binary = () if classes else binary_columns(columns)
     ids = None if id is None else _ids(frame[id])
     repeated = 0 if ids is None else _duplicates(ids)
+    own = {name: parse_column(frame[name], written) for name in written.case_columns}
     summary = TableSummary(
         binary=binary,
         numbered=numbered,
         signed=signed,
+        amounts=_amounts(frame, own, written),
         duplicate_ids=repeated,
         identical_rows=_identical(frame) if repeated else 0,
         renormalized=renormalized,
@@ -660,12 +665,19 @@ def _wide_table(
         None if time is None else parse_times(frame[time], written),
         () if classes == tuple(map(str, range(len(classes)))) else classes,
         summary,
-        CaseColumns(
-            {name: parse_column(frame[name], written) for name in of_cases},
-            len(frame),
-            copy=False,
-        ),
+        CaseColumns(own, len(frame), copy=False),
     )
+
+
+def _amounts(
+    frame: nw.DataFrame[Any], parsed: Mapping[str, Array], written: TableFormat
+) -> dict[str, str]:
+    """Say how columns of amounts were read, where --decimal does not say so."""
+    found = {
+        name: describe_amounts(frame[name], values, written)
+        for name, values in parsed.items()
+    }
+    return {name: said for name, said in found.items() if said is not None}
 
 
 def _usual(given: str | None, usual: str, columns: Sequence[str]) -> str | None:

@@ -20,6 +20,11 @@ def describe_rescaled(count: int) -> str:
     return f"{pluralize(count, 'report')} summed to nearly 1 and {was} rescaled."
 
 
+def describe_amount(column: str, example: str) -> str:
+    """Say how a column of amounts was read."""
+    return f"Column {column!r} is read as amounts: {example}."
+
+
 def describe_repeats(cases: int) -> str:
     """Say that cases have the id of an earlier one.
 
@@ -53,7 +58,8 @@ class TableSummary:
     ``origin`` says what was guessed of the file; ``binary`` and ``numbered`` are agents
     whose columns hold only 0 and 1 beside fractions of others, or different whole
     numbers; ``doubtful`` says why other columns may be no agents; ``signed`` are those
-    whose reports carry percent signs; ``after`` counts the reports at or after the date
+    whose reports carry percent signs; ``amounts`` shows how columns of amounts were
+    read; ``after`` counts the reports at or after the date
     of their case in a column that may be the decision time; the rest are counts.
     ``intervals`` between updates are what ``cases`` of a long table are split into, if
     their reports are time-weighted.
@@ -65,6 +71,7 @@ class TableSummary:
     numbered: tuple[str, ...] = ()
     doubtful: Mapping[str, str] = field(default_factory=dict)
     signed: tuple[str, ...] = ()
+    amounts: Mapping[str, str] = field(default_factory=dict)
     duplicate_ids: int = 0
     identical_rows: int = 0
     empty_cases: int = 0
@@ -89,6 +96,8 @@ class TableSummary:
                 f"{pluralize(rows, 'row')} {has} the outcome {word!r}, which means "
                 "that it is not known yet."
             )
+        for name, example in self.amounts.items():
+            notes.append(describe_amount(name, example))
         if self.replaced:
             notes.append(
                 f"{pluralize(self.replaced, 'report')} replaced by a later one of the "
