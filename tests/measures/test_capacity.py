@@ -22,14 +22,20 @@ cases = st.lists(
 capacities = st.builds(
     "{}{}".format,
     st.sampled_from(["1", "2", "3", "20%", "50%", "100%"]),
-    st.sampled_from(["", "/hour", "/day", "/week"]),
+    st.sampled_from(["", "/hour", "/day", "/week", "/month"]),
 )
 
 
 def limits(capacity, times):
     """How many cases each period may have, and the period of each case, by hand."""
     number, _, period = capacity.partition("/")
-    written = {"": "", "hour": "%Y %j %H", "day": "%Y %j", "week": "%G %V"}[period]
+    written = {
+        "": "",
+        "hour": "%Y %j %H",
+        "day": "%Y %j",
+        "week": "%G %V",
+        "month": "%Y %m",
+    }[period]
     moments = [time.astype("datetime64[s]").item() for time in times]
     names = [moment.strftime(written) for moment in moments]
     if number.endswith("%"):
@@ -83,8 +89,8 @@ def test_a_threshold_says_which_cases_compete():
 
 
 def test_weeks_begin_on_monday_and_days_at_midnight():
-    times = np.array(["2026-11-15T23:59", "2026-11-16T00:00"], dtype="datetime64[m]")
-    for period in UNITS:  # a Sunday and a Monday
+    times = np.array(["2026-05-31T23:59", "2026-06-01T00:00"], dtype="datetime64[m]")
+    for period in UNITS:  # a Sunday, and the Monday that begins June
         assert decide([0.9, 0.8], capacity=f"1/{period}", times=times).sum() == 2
     times = np.array(["2026-11-16", "2026-11-22"], dtype="datetime64[D]")
     assert decide([0.9, 0.8], capacity="1/week", times=times).tolist() == [1, 0]
@@ -132,9 +138,9 @@ def test_a_capacity_is_shown_in_words(text, shown):
         ("", "got ''"),
         (
             "200/dai",
-            r"per hour, day or week, as in 200/day; got '200/dai' \(did you mean 'day'\?\)",
+            r"per hour, day, week or month, as in 200/day; got '200/dai' \(did you mean 'day'\?\)",
         ),
-        ("200/month", "got '200/month'"),
+        ("200/year", "got '200/year'"),
         ("200/day", r"needs the time of each case; there is none. .* \(--time\)"),
     ],
 )

@@ -141,9 +141,9 @@ SPELLINGS = {
     "--capacity": Spelling(
         "LIMIT",
         "Flag at most this many cases, the most valuable ones: a number, a "
-        "share or a rate, as in 200, 5% or 200/day (hour, day, week). A case counts "
-        "when it is decided: at its --decision-time if there is one, else at its "
-        "--time.",
+        "share or a rate, as in 200, 5% or 200/day (hour, day, week, month). A case "
+        "counts when it is decided: at its --decision-time if there is one, else at "
+        "its --time.",
     ),
     "--by": Spelling(
         "COLUMN", "Column that divides the cases into segments: who fails where."

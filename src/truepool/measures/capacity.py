@@ -10,7 +10,7 @@ from truepool.core.errors import SettingError, suggestion
 from truepool.core.formatting import amount, pluralize
 from truepool.data.panel import Panel
 
-UNITS = {"hour": "h", "day": "D", "week": "W"}
+UNITS = {"hour": "h", "day": "D", "week": "W", "month": "M"}
 """Periods that a capacity may be for; weeks begin on Monday."""
 
 EXAMPLES = "as in 200, 5% or 200/day"
@@ -48,7 +48,7 @@ class Capacity:
             )
         if period and period not in UNITS:
             raise SettingError(
-                f"a capacity must be per hour, day or week, as in 200/day; got "
+                f"a capacity must be per hour, day, week or month, as in 200/day; got "
                 f"{str(text)!r}"
                 f"{suggestion(period, UNITS)}"
             )
