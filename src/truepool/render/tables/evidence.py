@@ -126,7 +126,7 @@ def agents(audit: Audit, most: int | None = None) -> Grid:
             "other than its belief."
         )
     if feeds:
-        note += " †: its feed is broken."
+        note += " †: see the finding about its feed."
     essential = 3 if sparse else 2
     title = "What each agent is worth"
     return Grid(title, tuple(headers), rows, (note, *more), essential=essential)
