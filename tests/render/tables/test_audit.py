@@ -88,7 +88,7 @@ def test_a_dead_feed_is_marked_beside_its_weight():
     names = [row[0] for row in grids(result)[1].rows]
     assert names[1:3] == ["agent1", "agent2†"]
     assert "leave-one-out credit in Brier loss (vcg), not in costs" in markdown(result)
-    assert "†: its feed is broken." in markdown(result)
+    assert "†: see the finding about its feed." in markdown(result)
 
 
 @pytest.mark.parametrize("width", [72, 80, 120])
