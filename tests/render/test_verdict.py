@@ -177,7 +177,7 @@ def test_a_feed_that_saves_most_needs_no_reason():
     dead = fixed(error("constant-feed", "ada", saving=estimate(0.09)))
     less = replace(dead, findings=(recalibration("biased-pool", saves=0.08),))
     assert "must be fixed before" not in advice(less)
-    words = "Recalibrating mean, on the cases of the other folds, would save 0.0800"
+    words = "Recalibrating mean on the other folds would save 0.0800"
     assert words in advice(less)
 
 
@@ -622,13 +622,12 @@ def test_what_recalibrating_the_pool_saves_stands_beside_the_better_pool():
     pool = replace(
         findings()[0], code="under-confident-pool", who=(), cost=estimate(0.2, 0.01)
     )
-    words = " Recalibrating mean, on the cases of the other folds, would save 0.200 per case."
+    words = " Recalibrating mean on the other folds would save 0.200 per case."
     found = replace(fixed(), findings=(pool,))
     assert words in found.advice
     assert words not in fixed().advice
-    # A pool is fitted to earlier cases only, and may then save less than this.
     dated = replace(found, recommendation=replace(found.recommendation, forward=True))
-    assert words.replace("folds,", "folds, later ones too,") in dated.advice
+    assert words.replace("the other folds", "earlier cases") in dated.advice
 
 
 def test_agents_to_recalibrate_are_named_once_and_together():

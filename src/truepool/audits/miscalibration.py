@@ -22,6 +22,8 @@ NO_OVERLAP = (
 )
 OVER = "is over-confident (too extreme)"
 UNDER = "is under-confident (not extreme enough)"
+SURER = "too sure of the class that it finds likeliest"
+LESS_SURE = "not sure enough of the class that it finds likeliest"
 
 
 def matters(found: Calibration) -> bool:
@@ -48,14 +50,17 @@ def describe(found: Calibration, classes: int = 2) -> tuple[str, str]:
     """Return what is wrong as a code and in words.
 
     With more than two classes, where the probability of the likeliest class counts, a
-    mean that is too high is over-confidence too.
+    mean that is too high is over-confidence too, unless the slope says otherwise.
     """
+    slope = found.slope
     if slope_leads(found):
-        over = found.slope is not None and found.slope.value < 1
+        over = slope is not None and slope.value < 1
     else:
         over = found.bias is not None and found.bias.value > 0
         if classes == 2:
             return "biased", f"reports too {'high' if over else 'low'}"
+        if slope is not None and not (slope.high < 1 if over else slope.low > 1):
+            return "biased", f"is {SURER if over else LESS_SURE}"
     return ("over-confident", OVER) if over else ("under-confident", UNDER)
 
 

@@ -9,7 +9,7 @@ from truepool.audits.priorities import (
     minor_fixes,
     sure_saving,
 )
-from truepool.audits.severity import CALIBRATION, DOUBTS, FIRST
+from truepool.audits.severity import CALIBRATION, DOUBTS, FIRST, SWAPPED
 from truepool.audits.topics.comparison import RECOMMENDED
 from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import Audit, Finding, Recommendation
@@ -99,9 +99,9 @@ def _why_first(audit: Audit) -> str:
     first = first_fixes(audit.recommendation)
     feeds = [fix for fix in first if fix.code in FIRST]
     # To recalibrate who is reversed is to reverse it.
+    named = (*CALIBRATION, "reversed", SWAPPED)
     other = _best_recalibration(
-        audit,
-        {f.who[0] for f in first if f.who and f.code in (*CALIBRATION, "reversed")},
+        audit, {fix.who[0] for fix in first if fix.who and fix.code in named}
     )
     if not feeds or other is None or other.cost is None:
         return ""
@@ -226,10 +226,10 @@ def _recalibrated(audit: Audit) -> str:
     if not savings or "Recalibrating the pool" in _why_first(audit):
         return ""
     saved = _cost(audit, savings[0].value)
-    later = ", later ones too" * audit.recommendation.forward
+    others = "earlier cases" if audit.recommendation.forward else "the other folds"
     return (
-        f" Recalibrating {audit.pool}, on the cases of the other folds{later}, would "
-        f"save {saved} per case{_unlimited(audit)}."
+        f" Recalibrating {audit.pool} on {others} would save {saved} per "
+        f"case{_unlimited(audit)}."
     )
 
 

@@ -1,6 +1,6 @@
 """Whether agents and pool are calibrated: numbers, a test and a diagram."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -20,6 +20,7 @@ from truepool.audits.miscalibration import (
 from truepool.audits.reliability import reliability, worst_group
 from truepool.audits.severity import BROKEN, LIKELY, SURE
 from truepool.audits.topic import Topic
+from truepool.audits.topics.comparison import costs_more
 from truepool.audits.topics.reversal import (
     CHANCE,
     discrimination,
@@ -28,12 +29,14 @@ from truepool.audits.topics.reversal import (
 )
 from truepool.audits.values import Calibration, Finding
 from truepool.comparison import Estimate
-from truepool.core.arrays import Array, FloatArray, IntArray
+from truepool.core.arrays import Array, FloatArray, IntArray, case_mean
+from truepool.core.formatting import percent
 from truepool.data.panel import last_rows
 from truepool.measures.calibration import cox
 from truepool.measures.groups import describe_shortage
-from truepool.measures.inference import independent_units
+from truepool.measures.inference import independent_units, paired_p_values
 from truepool.measures.inference.bootstrap import standard_errors
+from truepool.measures.losses import Loss
 from truepool.measures.scores import ece, smooth_ece
 
 POOL_SLOPE = 1.05
@@ -41,22 +44,27 @@ POOL_SLOPE = 1.05
 
 POOL_BACKFIRES = (
     "Recalibrating the pool would make decisions cost more on these cases: leave it "
-    "as it is for these costs. If its probabilities are used for more than decisions, "
-    "`truepool fit --pool platt` corrects them."
+    "as it is for these costs."
 )
 POOL_INDIFFERENT = (
-    "Recalibrating the pool makes no significant difference to the cost on these "
-    "cases. If its probabilities are used for more than decisions, `truepool fit "
-    "--pool platt` corrects them."
+    "Recalibrating the pool makes no significant difference to the cost on these cases."
 )
-ALL_AT_ONCE = "`truepool fit --pool stacked-lr` learns to correct all agents at once."
+CORRECTED = (
+    " If its probabilities are used for more than decisions, `truepool fit --pool "
+    "platt` corrects them."
+)
+NOT_CORRECTED = (
+    " Nor does it make the probabilities better: what earlier cases teach does not "
+    "hold for later ones."
+)
+PLATT_COSTS_MORE = " Compare the pools first: on these cases `platt` itself costs more."
+ALL_AT_ONCE = " `truepool fit --pool stacked-lr` learns to correct all agents at once."
 BACKFIRES = (
     "Leave it as it is unless you change the pool too: recalibrated alone, it would "
-    f"make decisions cost more on these cases. {ALL_AT_ONCE}"
+    "make decisions cost more on these cases."
 )
 INDIFFERENT = (
-    "Recalibrating it alone makes no significant difference to the cost on these "
-    f"cases. {ALL_AT_ONCE}"
+    "Recalibrating it alone makes no significant difference to the cost on these cases."
 )
 
 REVERSED_POOL = (
@@ -113,7 +121,23 @@ def _calibration(
 
 
 def recalibrated_pool(evidence: Evidence) -> FloatArray:
-    """Pooled probabilities, recalibrated out of fold, (T', C)."""
+    """Pooled probabilities, recalibrated as a pool would have been in use, (T', C).
+
+    With times, by the cases that the comparison of pools learns from: earlier ones.
+    """
+    panel, validation = evidence.panel, evidence.validation
+    if panel.times is None:
+        return evidence.compute(levelled_pool)
+    pooled = validation.pooled_everywhere
+    moved = recalibrate(pooled, panel, evidence.sampling, validation.folds)
+    return moved[evidence.cases]
+
+
+def levelled_pool(evidence: Evidence) -> FloatArray:
+    """Pooled probabilities, recalibrated by random folds: right on the whole, (T', C).
+
+    What is off after that is off in a part of the cases, and not in all of them.
+    """
     tested = evidence.panel.take(evidence.cases)
     return recalibrate(evidence.pooled, tested, evidence.sampling)
 
@@ -216,23 +240,30 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             yield _agent(evidence, i, found)
     if pool.p_value is None:
         return
-    code, _ = describe(pool, evidence.panel.classes)
-    if code == "under-confident" and not is_reversed(pool):
+    if _lags(pool, evidence.panel.classes) and not is_reversed(pool):
         yield _under_confident(evidence, agents, pool)
     else:
         yield _miscalibrated(evidence, pool)
 
 
+def _lags(pool: Calibration, classes: int) -> bool:
+    """Whether a pool is under-confident, as means are; of K classes, in its mean."""
+    code, _ = describe(pool, classes)
+    low = pool.bias is not None and pool.bias.value < 0
+    return code == "under-confident" or (classes > 2 and code == "biased" and low)
+
+
 def _agent(evidence: Evidence, i: int, found: Calibration) -> Candidate:
     code, words = describe(found, evidence.panel.classes)
     where = worst_group(found, evidence.panel.classes, evidence.line)
+    if code == "biased" and evidence.panel.classes > 2:
+        words, where = _class_bias(evidence, i) or (words, where)
     number, unit = measure(found)
     return Candidate(
         code,
         (found.who,),
         f"{found.who} {words}: {where}.",
-        f"Ask whoever runs {found.who} to recalibrate it, or use a pool that learns to "
-        "correct each agent (`truepool fit --pool stacked-lr`).",
+        f"Ask whoever runs {found.who} to recalibrate it.",
         p_value=found.p_value,
         matters=matters(found),
         number=number,
@@ -242,6 +273,35 @@ def _agent(evidence: Evidence, i: int, found: Calibration) -> Candidate:
         share=partial(_share_since, evidence, i),
         backfires=BACKFIRES,
         indifferent=INDIFFERENT,
+        tail=partial(name_stacking, evidence),
+    )
+
+
+def _class_bias(evidence: Evidence, agent: int) -> tuple[str, str] | None:
+    """Name the class that an agent of K classes reports too high or too low.
+
+    It is the one whose mean report differs most clearly from its share of the cases,
+    by t-tests adjusted for the number of classes; None if no difference is significant.
+    """
+    panel = evidence.panel
+    known = np.flatnonzero(~np.isnan(panel.values[:, agent, 0]))
+    reports, happened = (
+        panel.values[known, agent],
+        np.eye(panel.classes)[panel.outcomes[known]],
+    )
+    gaps = independent_units(
+        reports - happened, evidence.weights_of(known), evidence.groups_of(known)
+    )
+    p_values = paired_p_values(gaps)
+    k = int(np.argmin(p_values))
+    if panel.classes * p_values[k] >= LIKELY:
+        return None
+    name, gap = panel.labels.names[k], float(gaps[:, k].mean())
+    said = float(case_mean(reports[:, k], evidence.weights_of(known)))
+    return (
+        f"is biased {'towards' if gap > 0 else 'against'} {name}",
+        f"it gives {name} {percent(said)} on average, and {percent(said - gap)} of "
+        "cases are",
     )
 
 
@@ -275,6 +335,7 @@ def _under_confident(
         figure="reliability",
         backfires=POOL_BACKFIRES,
         indifferent=POOL_INDIFFERENT,
+        tail=partial(_platt, evidence),
     )
 
 
@@ -287,8 +348,9 @@ def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
     )
     number, unit = measure(found)
     backfires, indifferent = POOL_BACKFIRES, POOL_INDIFFERENT
+    tail: Callable[[Estimate | None], str] | None = partial(_platt, evidence)
     if is_reversed(found):
-        backfires = indifferent = ""
+        backfires, indifferent, tail = "", "", None
         code, words, advice = "reversed", "is reversed", REVERSED_POOL
         where = "the higher its probability, the less likely the event"
         number, unit = found.slope, "calibration slope"
@@ -308,7 +370,24 @@ def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
         joint=True,
         backfires=backfires,
         indifferent=indifferent,
+        tail=tail,
     )
+
+
+def name_stacking(evidence: Evidence, saving: Estimate | None) -> str:
+    """Name the pool that corrects agents, unless it costs more on the same cases."""
+    return "" if costs_more(evidence, "stacked-lr") else ALL_AT_ONCE
+
+
+def _platt(evidence: Evidence, saving: Estimate | None) -> str:
+    """Say what recalibration does for the probabilities where it saves nothing."""
+    if saving is None or saving.value >= 0:
+        return PLATT_COSTS_MORE if costs_more(evidence, "platt") else ""
+    before, after = (
+        evidence.mean(Loss("log").evaluate(pooled, evidence.outcomes))
+        for pooled in (evidence.pooled, evidence.compute(recalibrated_pool))
+    )
+    return CORRECTED if after < before else NOT_CORRECTED
 
 
 def _share_since(evidence: Evidence, agent: int, causes: Sequence[Finding]) -> float:
@@ -339,8 +418,9 @@ def _share_of_agents(evidence: Evidence, causes: Sequence[Finding]) -> float:
 
 def recalibration_saving(evidence: Evidence, agent: int) -> Estimate | None:
     """What recalibrating this agent would save per case."""
-    reports = evidence.panel.values[:, agent]
-    fixed = recalibrate(reports, evidence.panel, evidence.sampling)
+    panel = evidence.panel
+    pairs = None if panel.times is None else evidence.validation.all_pairs
+    fixed = recalibrate(panel.values[:, agent], panel, evidence.sampling, pairs)
     changed = evidence.with_reports(agent, fixed)
     return evidence.saving(evidence.cost - evidence.cost_of(changed))
 
