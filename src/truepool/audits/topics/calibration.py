@@ -5,14 +5,18 @@ from functools import partial
 
 import numpy as np
 
+from truepool.audits import miscalibration
 from truepool.audits.candidate import Candidate
 from truepool.audits.cross_validation import recalibrate
 from truepool.audits.evidence import Evidence
 from truepool.audits.miscalibration import (
     UNDER,
+    class_bias,
     describe,
+    interval_width,
     is_reversed,
     matters,
+    mean_bias,
     measure,
     missing_slope,
     share_gone,
@@ -29,43 +33,15 @@ from truepool.audits.topics.reversal import (
 )
 from truepool.audits.values import Calibration, Finding
 from truepool.comparison import Estimate
-from truepool.core.arrays import Array, FloatArray, IntArray, case_mean
-from truepool.core.formatting import percent
+from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.data.panel import last_rows
 from truepool.measures.calibration import cox
 from truepool.measures.groups import describe_shortage
-from truepool.measures.inference import independent_units, paired_p_values
-from truepool.measures.inference.bootstrap import standard_errors
 from truepool.measures.losses import Loss
 from truepool.measures.scores import ece, smooth_ece
 
 POOL_SLOPE = 1.05
 """A slope above this is worth recalibrating a pool for."""
-
-POOL_BACKFIRES = (
-    "Recalibrating the pool would make decisions cost more on these cases: leave it "
-    "as it is for these costs."
-)
-POOL_INDIFFERENT = (
-    "Recalibrating the pool makes no significant difference to the cost on these cases."
-)
-CORRECTED = (
-    " If its probabilities are used for more than decisions, `truepool fit --pool "
-    "platt` corrects them."
-)
-NOT_CORRECTED = (
-    " Nor does it make the probabilities better: what earlier cases teach does not "
-    "hold for later ones."
-)
-PLATT_COSTS_MORE = " Compare the pools first: on these cases `platt` itself costs more."
-ALL_AT_ONCE = " `truepool fit --pool stacked-lr` learns to correct all agents at once."
-BACKFIRES = (
-    "Leave it as it is unless you change the pool too: recalibrated alone, it would "
-    "make decisions cost more on these cases."
-)
-INDIFFERENT = (
-    "Recalibrating it alone makes no significant difference to the cost on these cases."
-)
 
 REVERSED_POOL = (
     "Find out which class the agents mean by 1, and whether the right label is named "
@@ -175,15 +151,14 @@ def calibration(
         _, row, rows = np.unique(q, return_inverse=True, return_counts=True)
         shares = 1 / rows[row]
     no_slope = missing_slope(p, y, fit.slope, shares)
-    z = standard_errors(level)
-    bias = independent_units((p - y)[:, None], w, g)[:, 0]
-    error = bias.std(ddof=1) / np.sqrt(len(bias))
+    bias, error = mean_bias(p, y, w, g)
+    of_mean, of_slope = interval_width(level, g)
     return Calibration(
         who,
         len(each),
         *errors,
-        _interval(float(bias.mean()), z * float(error)),
-        None if no_slope else _interval(fit.slope, z * fit.slope_error),
+        _interval(bias, of_mean * error),
+        None if no_slope else _interval(fit.slope, of_slope * fit.slope_error),
         fit.p_value,
         reliability(p, y, level, w, questions=q),
         no_slope,
@@ -257,7 +232,7 @@ def _agent(evidence: Evidence, i: int, found: Calibration) -> Candidate:
     code, words = describe(found, evidence.panel.classes)
     where = worst_group(found, evidence.panel.classes, evidence.line)
     if code == "biased" and evidence.panel.classes > 2:
-        words, where = _class_bias(evidence, i) or (words, where)
+        words, where = class_bias(evidence.panel, i) or (words, where)
     number, unit = measure(found)
     return Candidate(
         code,
@@ -271,37 +246,9 @@ def _agent(evidence: Evidence, i: int, found: Calibration) -> Candidate:
         price=partial(recalibration_saving, evidence, i),
         figure="reliability",
         share=partial(_share_since, evidence, i),
-        backfires=BACKFIRES,
-        indifferent=INDIFFERENT,
+        backfires=miscalibration.BACKFIRES,
+        indifferent=miscalibration.INDIFFERENT,
         tail=partial(name_stacking, evidence),
-    )
-
-
-def _class_bias(evidence: Evidence, agent: int) -> tuple[str, str] | None:
-    """Name the class that an agent of K classes reports too high or too low.
-
-    It is the one whose mean report differs most clearly from its share of the cases,
-    by t-tests adjusted for the number of classes; None if no difference is significant.
-    """
-    panel = evidence.panel
-    known = np.flatnonzero(~np.isnan(panel.values[:, agent, 0]))
-    reports, happened = (
-        panel.values[known, agent],
-        np.eye(panel.classes)[panel.outcomes[known]],
-    )
-    gaps = independent_units(
-        reports - happened, evidence.weights_of(known), evidence.groups_of(known)
-    )
-    p_values = paired_p_values(gaps)
-    k = int(np.argmin(p_values))
-    if panel.classes * p_values[k] >= LIKELY:
-        return None
-    name, gap = panel.labels.names[k], float(gaps[:, k].mean())
-    said = float(case_mean(reports[:, k], evidence.weights_of(known)))
-    return (
-        f"is biased {'towards' if gap > 0 else 'against'} {name}",
-        f"it gives {name} {percent(said)} on average, and {percent(said - gap)} of "
-        "cases are",
     )
 
 
@@ -333,8 +280,8 @@ def _under_confident(
         unit=unit,
         price=partial(_pool_saving, evidence),
         figure="reliability",
-        backfires=POOL_BACKFIRES,
-        indifferent=POOL_INDIFFERENT,
+        backfires=miscalibration.POOL_BACKFIRES,
+        indifferent=miscalibration.POOL_INDIFFERENT,
         tail=partial(_platt, evidence),
     )
 
@@ -347,7 +294,10 @@ def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
         "far to move the mean."
     )
     number, unit = measure(found)
-    backfires, indifferent = POOL_BACKFIRES, POOL_INDIFFERENT
+    backfires, indifferent = (
+        miscalibration.POOL_BACKFIRES,
+        miscalibration.POOL_INDIFFERENT,
+    )
     tail: Callable[[Estimate | None], str] | None = partial(_platt, evidence)
     if is_reversed(found):
         backfires, indifferent, tail = "", "", None
@@ -376,18 +326,18 @@ def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
 
 def name_stacking(evidence: Evidence, saving: Estimate | None) -> str:
     """Name the pool that corrects agents, unless it costs more on the same cases."""
-    return "" if costs_more(evidence, "stacked-lr") else ALL_AT_ONCE
+    return "" if costs_more(evidence, "stacked-lr") else miscalibration.ALL_AT_ONCE
 
 
 def _platt(evidence: Evidence, saving: Estimate | None) -> str:
     """Say what recalibration does for the probabilities where it saves nothing."""
     if saving is None or saving.value >= 0:
-        return PLATT_COSTS_MORE if costs_more(evidence, "platt") else ""
+        return miscalibration.PLATT_COSTS_MORE if costs_more(evidence, "platt") else ""
     before, after = (
         evidence.mean(Loss("log").evaluate(pooled, evidence.outcomes))
         for pooled in (evidence.pooled, evidence.compute(recalibrated_pool))
     )
-    return CORRECTED if after < before else NOT_CORRECTED
+    return miscalibration.CORRECTED if after < before else miscalibration.NOT_CORRECTED
 
 
 def _share_since(evidence: Evidence, agent: int, causes: Sequence[Finding]) -> float:

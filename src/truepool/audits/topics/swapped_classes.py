@@ -123,4 +123,4 @@ def _saving(
     return evidence.saving(evidence.cost - evidence.cost_of(changed))
 
 
-topic = Topic("swapped classes", check, unsplit=True)
+topic = Topic("swapped classes", check, few_cases=True, unsplit=True)
