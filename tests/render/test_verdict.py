@@ -732,6 +732,8 @@ def test_what_is_used_until_a_feed_is_fixed_is_fitted_without_it():
         "that cost significantly less. Of all agents as they are, stacked-lr costs "
         "0.140. Fit it again after the fix, and compare the pools again."
     )
+    dated = fixed(replace(dead, since=300), **part).steps[1]
+    assert "costs 0.140 on the same cases (52.7 % before the fault of ada)." in dated
     other = {"alternative": "median", "alternative_cost": 0.141}
     third = fixed(dead, **part, **other).steps[2]
     assert third.startswith(

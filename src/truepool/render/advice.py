@@ -14,7 +14,7 @@ from truepool.audits.topics.comparison import RECOMMENDED
 from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import Audit, Finding, Recommendation
 from truepool.comparison import Estimate
-from truepool.core.formatting import join_names, money, pluralize
+from truepool.core.formatting import join_names, money, percent, pluralize
 from truepool.data.tables.agent_columns import removal_options
 from truepool.measures.groups import GROUPS_NEEDED
 from truepool.render.actions import (
@@ -190,9 +190,24 @@ def _pool_of_part(audit: Audit, saving: Estimate) -> str:
         f"case, {plan.in_use} of all agents {_cost(audit, in_use)} "
         f"({_validation(audit)}). That saves {_cost(audit, saving.value)} per case, "
         f"{_per_thousand(audit, saving)}; {plan.why}. Of all agents as they are, "
-        f"{plan.pool} costs {_cost(audit, plan.cost or 0.0)}.{_auto(audit)}"
+        f"{plan.pool} costs {_cost(audit, plan.cost or 0.0)}{_alive(audit)}."
+        f"{_auto(audit)}"
         f"{_constant(audit)} Fit it again after the fix, and compare the pools again."
     )
+
+
+def _alive(audit: Audit) -> str:
+    """Say in how many tested cases the agents to be taken out were still sound."""
+    plan = audit.recommendation
+    dated = {f.who[0]: f.since for f in reversed(plan.fixes) if f.since and f.who}
+    known = [(dated[who], who) for who in plan.without if who in dated]
+    first = audit.cases - plan.tested if plan.forward else 0
+    parts = [
+        f"{percent((since - first) / plan.tested)} before the fault of {who}"
+        for since, who in sorted(known)
+        if since > first
+    ]
+    return f" on the same cases ({join_names(parts)})" if parts else ""
 
 
 def _without(audit: Audit) -> str:
