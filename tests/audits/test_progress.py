@@ -40,9 +40,8 @@ def test_a_fault_that_is_new_is_worse(faulty):
     before = audit(sound(cases=500), **QUICK).to_dict()
     finding = audit(flipped(cases=500), **QUICK, since=before)
     assert finding.changes.worse[0].key == ("reversed", "agent1")
-    assert any(
-        line.startswith("Worse: agent1 is reversed") for line in changes(finding)
-    )
+    assert ("reversed", "agent1") in finding.changes.new
+    assert any(line.startswith("New: agent1 is reversed") for line in changes(finding))
 
 
 def test_the_same_cases_have_no_change(faulty):
@@ -92,6 +91,7 @@ def test_a_fault_that_grew_is_worse(extreme):
     result, finding = extreme
     found = compare_audits(graded_before(result, 0.9), result)
     assert (found.worse, found.better, found.certain) == ((finding,), (), ())
+    assert found.new == ()
 
 
 def test_a_fault_that_was_not_found_before_is_never_better(extreme):
@@ -103,6 +103,7 @@ def test_a_fault_that_was_not_found_before_is_never_better(extreme):
             other["code"] = "biased"
     found = compare_audits(earlier, result)
     assert finding in found.worse
+    assert finding.key in found.new
     assert finding.key not in found.better
 
 

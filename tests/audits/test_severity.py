@@ -58,4 +58,4 @@ def test_a_check_may_cap_it():
 
 def test_which_faults_break_a_feed():
     assert FEEDS == ("constant-feed", "stopped-feed", "repeated-feed", "changed-feed")
-    assert BROKEN == (*FEEDS, "reversed")
+    assert BROKEN == (*FEEDS, "swapped-classes", "reversed")

@@ -177,7 +177,7 @@ def test_a_feed_that_saves_most_needs_no_reason():
     dead = fixed(error("constant-feed", "ada", saving=estimate(0.09)))
     less = replace(dead, findings=(recalibration("biased-pool", saves=0.08),))
     assert "must be fixed before" not in advice(less)
-    words = "Recalibrating mean, on the cases of the other folds, would save 0.0800"
+    words = "Recalibrating mean on the other folds would save 0.0800"
     assert words in advice(less)
 
 
@@ -622,13 +622,12 @@ def test_what_recalibrating_the_pool_saves_stands_beside_the_better_pool():
     pool = replace(
         findings()[0], code="under-confident-pool", who=(), cost=estimate(0.2, 0.01)
     )
-    words = " Recalibrating mean, on the cases of the other folds, would save 0.200 per case."
+    words = " Recalibrating mean on the other folds would save 0.200 per case."
     found = replace(fixed(), findings=(pool,))
     assert words in found.advice
     assert words not in fixed().advice
-    # A pool is fitted to earlier cases only, and may then save less than this.
     dated = replace(found, recommendation=replace(found.recommendation, forward=True))
-    assert words.replace("folds,", "folds, later ones too,") in dated.advice
+    assert words.replace("the other folds", "earlier cases") in dated.advice
 
 
 def test_agents_to_recalibrate_are_named_once_and_together():
@@ -733,6 +732,8 @@ def test_what_is_used_until_a_feed_is_fixed_is_fitted_without_it():
         "that cost significantly less. Of all agents as they are, stacked-lr costs "
         "0.140. Fit it again after the fix, and compare the pools again."
     )
+    dated = fixed(replace(dead, since=300), **part).steps[1]
+    assert "costs 0.140 on the same cases (52.7 % before the fault of ada)." in dated
     other = {"alternative": "median", "alternative_cost": 0.141}
     third = fixed(dead, **part, **other).steps[2]
     assert third.startswith(

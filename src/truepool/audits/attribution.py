@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from truepool.audits.candidate import Candidate
-from truepool.audits.severity import CALIBRATION, FEEDS
+from truepool.audits.severity import CALIBRATION, FEEDS, SWAPPED
 from truepool.audits.values import SEVERITIES, Finding
 from truepool.core.arrays import FloatArray
 from truepool.core.formatting import join_names
@@ -14,6 +14,7 @@ from truepool.measures.inference.hypothesis_tests import long_run_variance
 
 CAUSES = (
     *FEEDS,
+    SWAPPED,
     "reversed",
     "drifted",
     "rescaled-feed",
@@ -28,6 +29,7 @@ CAUSES = (
 
 OWN = (
     *FEEDS,
+    SWAPPED,
     "reversed",
     "drifted",
     "rescaled-feed",
@@ -70,6 +72,7 @@ BECAUSE = {
     "repeated-feed": "{who} {sends} old reports",
     "changed-feed": "{who} lost touch with the other agents",
     "rescaled-feed": "the reports of {who} changed level or scale",
+    SWAPPED: "two class columns of {who} are swapped",
     "reversed": "{who} {is_} reversed",
     "drifted": "{who} got worse",
     "copy": "{who} {is_a_copy}",

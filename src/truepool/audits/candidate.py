@@ -49,5 +49,7 @@ class Candidate:
     """The advice where following the other one would cost more."""
     indifferent: str = ""
     """The advice where that is not certain: the interval of the price includes 0."""
+    tail: Callable[[Estimate | None], str] | None = None
+    """What is added to any of these by what the fix saves, only for a finding."""
     postponed: str = ""
     """The advice instead of both while an agent is broken, which may be the reason."""

@@ -19,7 +19,12 @@ from truepool.core.arrays import (
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
 from truepool.measures.calibration import fit_scaling
-from truepool.measures.folds import evaluation_cases, panel_splits, splits
+from truepool.measures.folds import (
+    evaluation_cases,
+    panel_splits,
+    predict_fold,
+    splits,
+)
 from truepool.pools.interface import Pool
 
 FOLDS = 5
@@ -63,6 +68,20 @@ class CrossValidation:
         with suppress(SettingError):
             return self.folds
         return self.pairs
+
+    @cached_property
+    def all_pairs(self) -> list[tuple[IntArray, IntArray]]:
+        """Folds, and two more of the cases that they only learn from.
+
+        Every case has others to be corrected by, and none of them is of a later fold.
+        """
+        pairs, panel = self.folds, self.panel
+        rest = np.setdiff1d(np.arange(len(panel)), evaluation_cases(pairs))
+        groups = None if panel.groups is None else panel.groups[rest]
+        with suppress(SettingError):
+            more = splits(panel.outcomes[rest], 2, self.sampling.seed, groups=groups)
+            return [*pairs, *((rest[learn], rest[test]) for learn, test in more)]
+        return pairs
 
     @cached_property
     def fold(self) -> IntArray:
@@ -119,6 +138,25 @@ class CrossValidation:
         whole = len(self.cases) == len(values)
         return self.predict(values if whole else values[self.cases], self.cases)
 
+    @cached_property
+    def pooled_everywhere(self) -> FloatArray:
+        """Pooled probabilities of all cases, (T, C), each as if it were new.
+
+        The first ones in time, which the folds only learn from, by pools of the other
+        half of them; NaN where that is not possible.
+        """
+        panel = self.panel
+        if self.pool.complexity == 0:
+            return self.predict(panel.values, np.arange(len(panel)))
+        pooled = np.full((len(panel), panel.shape[2]), np.nan)
+        pooled[self.cases] = self.pooled
+        reported = np.flatnonzero(~np.isnan(panel.values[:, :, 0]).all(axis=1))
+        for learn, test in self.all_pairs[len(self.folds) :]:
+            with suppress(SettingError):
+                own = np.intersect1d(test, reported)
+                pooled[own] = predict_fold(self.pool, panel, (learn, own))
+        return pooled
+
     def predict_pending(self, competition: Competition) -> FloatArray:
         """Pool the cases without an outcome that compete, each in its fold."""
         later = competition.cases[competition.tested :]
@@ -137,25 +175,42 @@ class CrossValidation:
         return self.pooled[np.searchsorted(self.cases, cases)]
 
 
-def recalibrate(p: FloatArray, panel: Panel, sampling: Sampling) -> FloatArray:
+def recalibrate(
+    p: FloatArray,
+    panel: Panel,
+    sampling: Sampling,
+    pairs: list[tuple[IntArray, IntArray]] | None = None,
+) -> FloatArray:
     """Probabilities (T, C) scaled and shifted on the log scale, out of fold.
 
-    They do not change where a fold would see only one class.
+    ``pairs`` are the cases to learn from and those to correct, by default of random
+    folds. Probabilities do not change where a fold would see only one class.
     """
-    known = np.flatnonzero(~np.isnan(p[:, 0]))
+    reported = ~np.isnan(p[:, 0])
     recalibrated, outcomes = p.copy(), panel.outcomes
-    weights, groups = panel.case_weights(), panel.groups
+    weights = panel.case_weights()
     counted = np.ones(len(p)) if weights is None else weights
-    of_known = None if groups is None else groups[known]
-    try:
-        pairs = splits(outcomes[known], FOLDS, sampling.seed, groups=of_known)
-    except SettingError:
-        return recalibrated
+    if pairs is None:
+        pairs = _random_pairs(np.flatnonzero(reported), panel, sampling.seed)
     for learn, test in pairs:
-        some = known[sampling.training_part(learn)]
+        some = sampling.training_part(learn[reported[learn]])
+        if len(np.unique(outcomes[some])) < 2:
+            continue
         factor, shift = fit_scaling(
             log_scale(p[some]), outcomes[some], counted[some], shift=True
         )
-        cases = known[test]
+        cases = test[reported[test]]
         recalibrated[cases] = from_log_scale(factor * log_scale(p[cases]) + shift)
     return recalibrated
+
+
+def _random_pairs(
+    cases: IntArray, panel: Panel, seed: int
+) -> list[tuple[IntArray, IntArray]]:
+    """Folds of these cases, whatever their times; none where they are too few."""
+    groups = None if panel.groups is None else panel.groups[cases]
+    try:
+        pairs = splits(panel.outcomes[cases], FOLDS, seed, groups=groups)
+    except SettingError:
+        return []
+    return [(cases[learn], cases[test]) for learn, test in pairs]

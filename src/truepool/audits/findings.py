@@ -75,6 +75,8 @@ def _finding(
         advice = candidate.backfires or advice
     elif price is not None and price.value < 0:
         advice = candidate.indifferent or advice
+    if candidate.tail is not None:
+        advice += candidate.tail(price)
     return Finding(
         candidate.code,
         grade,

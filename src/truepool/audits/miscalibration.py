@@ -2,9 +2,15 @@
 
 import numpy as np
 
+from truepool.audits.severity import LIKELY
 from truepool.audits.values import Calibration
 from truepool.comparison import Estimate
-from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.arrays import Array, FloatArray, IntArray, case_mean
+from truepool.core.formatting import percent
+from truepool.data.panel import Panel
+from truepool.measures.inference import independent_units, paired_p_values
+from truepool.measures.inference.bootstrap import standard_errors
+from truepool.measures.inference.unseen_cases import large_weights, unseen_share
 from truepool.measures.scores import auc
 
 SLOPES = (0.8, 1.25)
@@ -22,6 +28,33 @@ NO_OVERLAP = (
 )
 OVER = "is over-confident (too extreme)"
 UNDER = "is under-confident (not extreme enough)"
+SURER = "too sure of the class that it finds likeliest"
+LESS_SURE = "not sure enough of the class that it finds likeliest"
+
+POOL_BACKFIRES = (
+    "Recalibrating the pool would make decisions cost more on these cases: leave it "
+    "as it is for these costs."
+)
+POOL_INDIFFERENT = (
+    "Recalibrating the pool makes no significant difference to the cost on these cases."
+)
+CORRECTED = (
+    " If its probabilities are used for more than decisions, `truepool fit --pool "
+    "platt` corrects them."
+)
+NOT_CORRECTED = (
+    " Nor does it make the probabilities better: what earlier cases teach does not "
+    "hold for later ones."
+)
+PLATT_COSTS_MORE = " Compare the pools first: on these cases `platt` itself costs more."
+ALL_AT_ONCE = " `truepool fit --pool stacked-lr` learns to correct all agents at once."
+BACKFIRES = (
+    "Leave it as it is unless you change the pool too: recalibrated alone, it would "
+    "make decisions cost more on these cases."
+)
+INDIFFERENT = (
+    "Recalibrating it alone makes no significant difference to the cost on these cases."
+)
 
 
 def matters(found: Calibration) -> bool:
@@ -48,14 +81,17 @@ def describe(found: Calibration, classes: int = 2) -> tuple[str, str]:
     """Return what is wrong as a code and in words.
 
     With more than two classes, where the probability of the likeliest class counts, a
-    mean that is too high is over-confidence too.
+    mean that is too high is over-confidence too, unless the slope says otherwise.
     """
+    slope = found.slope
     if slope_leads(found):
-        over = found.slope is not None and found.slope.value < 1
+        over = slope is not None and slope.value < 1
     else:
         over = found.bias is not None and found.bias.value > 0
         if classes == 2:
             return "biased", f"reports too {'high' if over else 'low'}"
+        if slope is not None and not (slope.high < 1 if over else slope.low > 1):
+            return "biased", f"is {SURER if over else LESS_SURE}"
     return ("over-confident", OVER) if over else ("under-confident", UNDER)
 
 
@@ -111,3 +147,67 @@ def share_gone(found: Calibration, other: Calibration) -> float:
         return 1.0
     sound = 1.0 if steep else 0.0
     return 1 - max((then.value - sound) / (now.value - sound), 0.0)
+
+
+def mean_bias(
+    p: FloatArray, outcomes: IntArray, weights: FloatArray | None, groups: Array | None
+) -> tuple[float, float]:
+    """Mean of reports (T,) minus outcomes (T,), and its standard error.
+
+    Where weights differ much, heavy cases vary at least as they would if the reports
+    were right: none of those that were seen may have been positive.
+    """
+    gaps = p - outcomes
+    units = independent_units(gaps[:, None], weights, groups)[:, 0]
+    mean, variance = float(units.mean()), float(units.var(ddof=1) / len(units))
+    heavy = large_weights(weights)
+    if weights is not None and heavy.any():
+        squares = np.square(weights[heavy] / weights.sum())
+        seen = float(squares @ np.square(gaps[heavy] - mean))
+        expected = float(squares @ (p[heavy] * (1 - p[heavy])))
+        variance += expected * unseen_share(seen, expected)
+    return mean, float(np.sqrt(variance))
+
+
+def interval_width(level: float, groups: Array | None) -> tuple[float, float]:
+    """Half the width of an interval of a mean, and of a slope, in standard errors.
+
+    Those of G groups are known from the groups alone: Student's t with G - 1 degrees of
+    freedom. Cox's error of a slope divides by G where an unbiased one does by G - 1.
+    """
+    if groups is None:
+        z = standard_errors(level)
+        return z, z
+    from scipy.special import stdtrit
+
+    G = len(np.unique(groups.astype(str)))
+    t = -float(stdtrit(G - 1, (1 - level) / 2))
+    return t, t * float(np.sqrt(G / (G - 1)))
+
+
+def class_bias(panel: Panel, agent: int) -> tuple[str, str] | None:
+    """Name the class that an agent of K classes reports too high or too low.
+
+    It is the one whose mean report differs most clearly from its share of the cases,
+    by t-tests adjusted for the number of classes; None if no difference is significant.
+    """
+    known = np.flatnonzero(~np.isnan(panel.values[:, agent, 0]))
+    weights, groups = panel.case_weights(), panel.groups
+    w = None if weights is None else weights[known]
+    reports = panel.values[known, agent]
+    gaps = independent_units(
+        reports - np.eye(panel.classes)[panel.outcomes[known]],
+        w,
+        None if groups is None else groups[known],
+    )
+    p_values = paired_p_values(gaps)
+    k = int(np.argmin(p_values))
+    if panel.classes * p_values[k] >= LIKELY:
+        return None
+    name, gap = panel.labels.names[k], float(gaps[:, k].mean())
+    said = float(case_mean(reports[:, k], w))
+    return (
+        f"is biased {'towards' if gap > 0 else 'against'} {name}",
+        f"it gives {name} {percent(said)} on average, and {percent(said - gap)} of "
+        "cases are",
+    )

@@ -3,7 +3,13 @@
 from collections.abc import Sequence
 from typing import TypeVar
 
-from truepool.audits.severity import CALIBRATION, CURED_BY_A_POOL, DOUBTS, FIRST
+from truepool.audits.severity import (
+    CALIBRATION,
+    CURED_BY_A_POOL,
+    DOUBTS,
+    FIRST,
+    SWAPPED,
+)
 from truepool.audits.values import Finding, Fix, Recommendation
 
 A = TypeVar("A", Finding, Fix)
@@ -86,7 +92,7 @@ def is_removable_feed(fix: Fix) -> bool:
     """
     if fix.code == "reversed":
         return fix.since is not None
-    return fix.code in FIRST and fix.code != "stopped-feed"
+    return fix.code in FIRST and fix.code not in ("stopped-feed", SWAPPED)
 
 
 def _is_missed(fix: Fix) -> bool:

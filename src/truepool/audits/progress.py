@@ -66,6 +66,7 @@ def compare_audits(earlier: Mapping[str, Any], audit: Audit) -> Changes:
         tuple(
             f for f in audit.findings if f.key in moved["same"] and f.severity in SEVERE
         ),
+        tuple(key for key in moved["worse"] if key not in then),
     )
 
 

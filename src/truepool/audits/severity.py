@@ -22,7 +22,10 @@ FEEDS = ("constant-feed", "stopped-feed", "repeated-feed", "changed-feed")
 NO_OUTCOME = (*FEEDS, "rescaled-feed", "copy", "correlated", *DOUBTS)
 """Findings that hold whatever the outcomes mean."""
 
-BROKEN = (*FEEDS, "reversed")
+SWAPPED = "swapped-classes"
+"""An agent's columns of two classes are swapped."""
+
+BROKEN = (*FEEDS, SWAPPED, "reversed")
 """Faults that make a feed broken or hostile whatever it costs today: what the agent
 sends is no longer its opinion, and the next case may be the expensive one. A drifted
 agent is as broken only where it knows no more than the base rate, and a copy where the

@@ -263,6 +263,8 @@ class Changes:
     """Unit of the earlier cost; empty where it has no name."""
     certain: tuple[Finding, ...] = ()
     """Errors and warnings that are more certain than before, but not larger."""
+    new: tuple[tuple[str, ...], ...] = ()
+    """Code and agents of those of ``worse`` that the earlier audit did not have."""
 
     @property
     def comparable(self) -> bool:

@@ -123,7 +123,7 @@ def _compare(console: "Console", panels: "DemoPanels", seed: int) -> None:
     first = [row for row in table.rows[:SHOWN] if row[0] != "mean"]
     mean = [row for row in table.rows if row[0] == "mean"]
     rows = (*first, *mean)
-    notes = (*_left_out(len(table.rows) - len(rows)), *table.notes[1:3])
+    notes = (*_left_out(len(table.rows) - len(rows)), table.notes[1])
     replace(table, rows=rows, notes=notes).print(console)
     _print_takeaway(console, comparison_sentence(result))
 

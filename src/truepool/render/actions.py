@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from truepool.audits.priorities import is_removable_feed, removable
-from truepool.audits.severity import FIRST, LABELS, UNRELATED
+from truepool.audits.severity import FIRST, LABELS, SWAPPED, UNRELATED
 from truepool.audits.values import Fix
 from truepool.core.formatting import join_names, money
 from truepool.data.tables.agent_columns import removal_options
@@ -26,6 +26,7 @@ ACTIONS = {
     "rescaled-feed": "ask whether {who} {was} retrained or rescaled, and fit the "
     "pool again",
     "reversed": "take {who} out of the pool or reverse {its} reports",
+    SWAPPED: "swap back the two class columns of {who}",
     "drifted": FEED,
     "copy": "leave out {who} or {other}, which report the same",
     "harmful": "take {who} out of the pool",
@@ -53,6 +54,7 @@ ACTIONS = {
 """What to do about a finding, in the imperative, by its code."""
 
 COSTS_MORE = {
+    SWAPPED: "ask which class each column of {who} stands for",
     "reversed": "ask which class {who} means by 1",
     "copy": "find out why {who} and {other} report the same",
 }
@@ -73,6 +75,7 @@ FAULTS = {
     "repeated-feed": "the repetition of old reports",
     "changed-feed": "the loss of touch with the other agents",
     "rescaled-feed": "the change of level or scale",
+    SWAPPED: "the swap of two class columns",
     "reversed": "reversal",
     "drifted": "drift",
     "copy": "duplication",
@@ -209,5 +212,7 @@ def _saved(fix: Fix, currency: str, measured: str) -> str:
         what = "leaving it out as it is"
         if fix.code == "reversed" and fix.since is None:
             what = "reversing its reports alone"
+        if fix.code == SWAPPED:
+            what = "swapping these alone"
         return f" ({what} would cost {more} more per case{measured})"
     return ""

@@ -10,12 +10,12 @@ from truepool.audits.priorities import (
     minor_fixes,
     sure_saving,
 )
-from truepool.audits.severity import CALIBRATION, DOUBTS, FIRST
+from truepool.audits.severity import CALIBRATION, DOUBTS, FIRST, SWAPPED
 from truepool.audits.topics.comparison import RECOMMENDED
 from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import Audit, Finding, Recommendation
 from truepool.comparison import Estimate
-from truepool.core.formatting import join_names, money, pluralize
+from truepool.core.formatting import join_names, money, percent, pluralize
 from truepool.data.tables.agent_columns import removal_options
 from truepool.measures.groups import GROUPS_NEEDED
 from truepool.render.actions import (
@@ -100,9 +100,9 @@ def _why_first(audit: Audit) -> str:
     first = first_fixes(audit.recommendation)
     feeds = [fix for fix in first if fix.code in FIRST]
     # To recalibrate who is reversed is to reverse it.
+    named = (*CALIBRATION, "reversed", SWAPPED)
     other = _best_recalibration(
-        audit,
-        {f.who[0] for f in first if f.who and f.code in (*CALIBRATION, "reversed")},
+        audit, {fix.who[0] for fix in first if fix.who and fix.code in named}
     )
     if not feeds or other is None or other.cost is None:
         return ""
@@ -191,9 +191,24 @@ def _pool_of_part(audit: Audit, saving: Estimate) -> str:
         f"case, {plan.in_use} of all agents {_cost(audit, in_use)} "
         f"({_validation(audit)}). That saves {_cost(audit, saving.value)} per case, "
         f"{_per_thousand(audit, saving)}; {plan.why}. Of all agents as they are, "
-        f"{plan.pool} costs {_cost(audit, plan.cost or 0.0)}.{_auto(audit)}"
+        f"{plan.pool} costs {_cost(audit, plan.cost or 0.0)}{_alive(audit)}."
+        f"{_auto(audit)}"
         f"{_constant(audit)} Fit it again after the fix, and compare the pools again."
     )
+
+
+def _alive(audit: Audit) -> str:
+    """Say in how many tested cases the agents to be taken out were still sound."""
+    plan = audit.recommendation
+    dated = {f.who[0]: f.since for f in reversed(plan.fixes) if f.since and f.who}
+    known = [(dated[who], who) for who in plan.without if who in dated]
+    first = audit.cases - plan.tested if plan.forward else 0
+    parts = [
+        f"{percent((since - first) / plan.tested)} before the fault of {who}"
+        for since, who in sorted(known)
+        if since > first
+    ]
+    return f" on the same cases ({join_names(parts)})" if parts else ""
 
 
 def _without(audit: Audit) -> str:
@@ -227,10 +242,10 @@ def _recalibrated(audit: Audit) -> str:
     if not savings or "Recalibrating the pool" in _why_first(audit):
         return ""
     saved = _cost(audit, savings[0].value)
-    later = ", later ones too" * audit.recommendation.forward
+    others = "earlier cases" if audit.recommendation.forward else "the other folds"
     return (
-        f" Recalibrating {audit.pool}, on the cases of the other folds{later}, would "
-        f"save {saved} per case{_unlimited(audit)}."
+        f" Recalibrating {audit.pool} on {others} would save {saved} per "
+        f"case{_unlimited(audit)}."
     )
 
 

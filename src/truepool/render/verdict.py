@@ -137,7 +137,8 @@ def changes(audit: Audit) -> list[str]:
             f"Findings about {join_names(then.left_out)}, left out this time, do not "
             "count as gone."
         )
-    lines += [f"Worse: {f.sentence}" for f in then.worse]
+    lines += [f"{'New' if f.key in then.new else 'Worse'}: {f.sentence}"
+              for f in then.worse]  # fmt: skip
     lines += [f"Better: {_known(key)}." for key in then.better]
     lines += [f"Graded higher, but not significantly larger: {f.sentence}"
               for f in then.certain]  # fmt: skip

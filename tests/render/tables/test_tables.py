@@ -75,6 +75,8 @@ def test_a_narrow_terminal_shows_what_matters_most():
     ]
     (said,) = re.findall(r"Left out.*\n?.*all\.", page.getvalue())
     assert "Left out for lack of width: 'against best agent'" in said
+    assert "Recall: " in page.getvalue()
+    assert "ECE: calibration error" not in page.getvalue()
     # As wide as it says, and not narrower, it is complete.
     width = int(re.search(r"COLUMNS=(\d+) shows all\.", said)[1])
     for columns, complete in ((width, True), (width - 1, False)):
@@ -184,7 +186,8 @@ def test_no_class_of_three_is_called_positive_or_negative():
             assert word not in text
         assert {len(row) for row in page.rows} == {len(page.headers)}
     for page in pages[:2]:
-        assert " ".join(page.notes).count("Recall: share of the cases of a class") == 1
+        words = " ".join(page.explanations())
+        assert words.count("Recall: share of the cases of a class") == 1
     (row,) = [row for row in result.rows if row.pool == "mean"]
     decided = panel.reports.mean(axis=1).argmax(axis=1)
     recalls = [(decided[panel.outcomes == k] == k).mean() for k in range(3)]

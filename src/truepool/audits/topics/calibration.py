@@ -1,18 +1,22 @@
 """Whether agents and pool are calibrated: numbers, a test and a diagram."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
 
+from truepool.audits import miscalibration
 from truepool.audits.candidate import Candidate
 from truepool.audits.cross_validation import recalibrate
 from truepool.audits.evidence import Evidence
 from truepool.audits.miscalibration import (
     UNDER,
+    class_bias,
     describe,
+    interval_width,
     is_reversed,
     matters,
+    mean_bias,
     measure,
     missing_slope,
     share_gone,
@@ -20,6 +24,7 @@ from truepool.audits.miscalibration import (
 from truepool.audits.reliability import reliability, worst_group
 from truepool.audits.severity import BROKEN, LIKELY, SURE
 from truepool.audits.topic import Topic
+from truepool.audits.topics.comparison import costs_more
 from truepool.audits.topics.reversal import (
     CHANCE,
     discrimination,
@@ -32,32 +37,11 @@ from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.data.panel import last_rows
 from truepool.measures.calibration import cox
 from truepool.measures.groups import describe_shortage
-from truepool.measures.inference import independent_units
-from truepool.measures.inference.bootstrap import standard_errors
+from truepool.measures.losses import Loss
 from truepool.measures.scores import ece, smooth_ece
 
 POOL_SLOPE = 1.05
 """A slope above this is worth recalibrating a pool for."""
-
-POOL_BACKFIRES = (
-    "Recalibrating the pool would make decisions cost more on these cases: leave it "
-    "as it is for these costs. If its probabilities are used for more than decisions, "
-    "`truepool fit --pool platt` corrects them."
-)
-POOL_INDIFFERENT = (
-    "Recalibrating the pool makes no significant difference to the cost on these "
-    "cases. If its probabilities are used for more than decisions, `truepool fit "
-    "--pool platt` corrects them."
-)
-ALL_AT_ONCE = "`truepool fit --pool stacked-lr` learns to correct all agents at once."
-BACKFIRES = (
-    "Leave it as it is unless you change the pool too: recalibrated alone, it would "
-    f"make decisions cost more on these cases. {ALL_AT_ONCE}"
-)
-INDIFFERENT = (
-    "Recalibrating it alone makes no significant difference to the cost on these "
-    f"cases. {ALL_AT_ONCE}"
-)
 
 REVERSED_POOL = (
     "Find out which class the agents mean by 1, and whether the right label is named "
@@ -113,7 +97,23 @@ def _calibration(
 
 
 def recalibrated_pool(evidence: Evidence) -> FloatArray:
-    """Pooled probabilities, recalibrated out of fold, (T', C)."""
+    """Pooled probabilities, recalibrated as a pool would have been in use, (T', C).
+
+    With times, by the cases that the comparison of pools learns from: earlier ones.
+    """
+    panel, validation = evidence.panel, evidence.validation
+    if panel.times is None:
+        return evidence.compute(levelled_pool)
+    pooled = validation.pooled_everywhere
+    moved = recalibrate(pooled, panel, evidence.sampling, validation.folds)
+    return moved[evidence.cases]
+
+
+def levelled_pool(evidence: Evidence) -> FloatArray:
+    """Pooled probabilities, recalibrated by random folds: right on the whole, (T', C).
+
+    What is off after that is off in a part of the cases, and not in all of them.
+    """
     tested = evidence.panel.take(evidence.cases)
     return recalibrate(evidence.pooled, tested, evidence.sampling)
 
@@ -151,15 +151,14 @@ def calibration(
         _, row, rows = np.unique(q, return_inverse=True, return_counts=True)
         shares = 1 / rows[row]
     no_slope = missing_slope(p, y, fit.slope, shares)
-    z = standard_errors(level)
-    bias = independent_units((p - y)[:, None], w, g)[:, 0]
-    error = bias.std(ddof=1) / np.sqrt(len(bias))
+    bias, error = mean_bias(p, y, w, g)
+    of_mean, of_slope = interval_width(level, g)
     return Calibration(
         who,
         len(each),
         *errors,
-        _interval(float(bias.mean()), z * float(error)),
-        None if no_slope else _interval(fit.slope, z * fit.slope_error),
+        _interval(bias, of_mean * error),
+        None if no_slope else _interval(fit.slope, of_slope * fit.slope_error),
         fit.p_value,
         reliability(p, y, level, w, questions=q),
         no_slope,
@@ -216,23 +215,30 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             yield _agent(evidence, i, found)
     if pool.p_value is None:
         return
-    code, _ = describe(pool, evidence.panel.classes)
-    if code == "under-confident" and not is_reversed(pool):
+    if _lags(pool, evidence.panel.classes) and not is_reversed(pool):
         yield _under_confident(evidence, agents, pool)
     else:
         yield _miscalibrated(evidence, pool)
 
 
+def _lags(pool: Calibration, classes: int) -> bool:
+    """Whether a pool is under-confident, as means are; of K classes, in its mean."""
+    code, _ = describe(pool, classes)
+    low = pool.bias is not None and pool.bias.value < 0
+    return code == "under-confident" or (classes > 2 and code == "biased" and low)
+
+
 def _agent(evidence: Evidence, i: int, found: Calibration) -> Candidate:
     code, words = describe(found, evidence.panel.classes)
     where = worst_group(found, evidence.panel.classes, evidence.line)
+    if code == "biased" and evidence.panel.classes > 2:
+        words, where = class_bias(evidence.panel, i) or (words, where)
     number, unit = measure(found)
     return Candidate(
         code,
         (found.who,),
         f"{found.who} {words}: {where}.",
-        f"Ask whoever runs {found.who} to recalibrate it, or use a pool that learns to "
-        "correct each agent (`truepool fit --pool stacked-lr`).",
+        f"Ask whoever runs {found.who} to recalibrate it.",
         p_value=found.p_value,
         matters=matters(found),
         number=number,
@@ -240,8 +246,9 @@ def _agent(evidence: Evidence, i: int, found: Calibration) -> Candidate:
         price=partial(recalibration_saving, evidence, i),
         figure="reliability",
         share=partial(_share_since, evidence, i),
-        backfires=BACKFIRES,
-        indifferent=INDIFFERENT,
+        backfires=miscalibration.BACKFIRES,
+        indifferent=miscalibration.INDIFFERENT,
+        tail=partial(name_stacking, evidence),
     )
 
 
@@ -273,8 +280,9 @@ def _under_confident(
         unit=unit,
         price=partial(_pool_saving, evidence),
         figure="reliability",
-        backfires=POOL_BACKFIRES,
-        indifferent=POOL_INDIFFERENT,
+        backfires=miscalibration.POOL_BACKFIRES,
+        indifferent=miscalibration.POOL_INDIFFERENT,
+        tail=partial(_platt, evidence),
     )
 
 
@@ -286,9 +294,13 @@ def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
         "far to move the mean."
     )
     number, unit = measure(found)
-    backfires, indifferent = POOL_BACKFIRES, POOL_INDIFFERENT
+    backfires, indifferent = (
+        miscalibration.POOL_BACKFIRES,
+        miscalibration.POOL_INDIFFERENT,
+    )
+    tail: Callable[[Estimate | None], str] | None = partial(_platt, evidence)
     if is_reversed(found):
-        backfires = indifferent = ""
+        backfires, indifferent, tail = "", "", None
         code, words, advice = "reversed", "is reversed", REVERSED_POOL
         where = "the higher its probability, the less likely the event"
         number, unit = found.slope, "calibration slope"
@@ -308,7 +320,24 @@ def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
         joint=True,
         backfires=backfires,
         indifferent=indifferent,
+        tail=tail,
     )
+
+
+def name_stacking(evidence: Evidence, saving: Estimate | None) -> str:
+    """Name the pool that corrects agents, unless it costs more on the same cases."""
+    return "" if costs_more(evidence, "stacked-lr") else miscalibration.ALL_AT_ONCE
+
+
+def _platt(evidence: Evidence, saving: Estimate | None) -> str:
+    """Say what recalibration does for the probabilities where it saves nothing."""
+    if saving is None or saving.value >= 0:
+        return miscalibration.PLATT_COSTS_MORE if costs_more(evidence, "platt") else ""
+    before, after = (
+        evidence.mean(Loss("log").evaluate(pooled, evidence.outcomes))
+        for pooled in (evidence.pooled, evidence.compute(recalibrated_pool))
+    )
+    return miscalibration.CORRECTED if after < before else miscalibration.NOT_CORRECTED
 
 
 def _share_since(evidence: Evidence, agent: int, causes: Sequence[Finding]) -> float:
@@ -339,8 +368,9 @@ def _share_of_agents(evidence: Evidence, causes: Sequence[Finding]) -> float:
 
 def recalibration_saving(evidence: Evidence, agent: int) -> Estimate | None:
     """What recalibrating this agent would save per case."""
-    reports = evidence.panel.values[:, agent]
-    fixed = recalibrate(reports, evidence.panel, evidence.sampling)
+    panel = evidence.panel
+    pairs = None if panel.times is None else evidence.validation.all_pairs
+    fixed = recalibrate(panel.values[:, agent], panel, evidence.sampling, pairs)
     changed = evidence.with_reports(agent, fixed)
     return evidence.saving(evidence.cost - evidence.cost_of(changed))
 

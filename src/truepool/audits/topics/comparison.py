@@ -159,6 +159,14 @@ def significantly_cheaper(
     }
 
 
+def costs_more(evidence: Evidence, pool: str) -> bool:
+    """Whether a pool costs more than the one in use, not adjusted for those tried."""
+    return any(
+        other.pool == pool and other.saved.high < 0
+        for other in evidence.compute(paired_comparisons)
+    )
+
+
 def _diebold_mariano(evidence: Evidence, gap: FloatArray) -> float | None:
     times = evidence.panel.times
     if times is None or evidence.panel.groups is not None:

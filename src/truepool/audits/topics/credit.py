@@ -12,6 +12,7 @@ from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.topic import Topic
 from truepool.audits.topics.calibration import (
+    name_stacking,
     recalibration_saving,
     unrelated_agents,
 )
@@ -205,9 +206,9 @@ def _without_skill(candidate: Candidate, evidence: Evidence, agent: int) -> Cand
             sentence=f"{who} ranks cases well (AUC {number(area.value)}) but is so far "
             f"off in level or scale that {worse}, and without it as it is decisions "
             "would cost less per case.",
-            advice=f"Recalibrate {who}, and keep it: what it knows is worth having "
-            "(`truepool fit --pool stacked-lr` learns to correct each agent).",
+            advice=f"Recalibrate {who}, and keep it: what it knows is worth having.",
             price=partial(recalibration_saving, evidence, agent),
+            tail=partial(name_stacking, evidence),
         )
     weak = "it knows less than the base rate" if area.low <= 0.5 else worse
     return replace(

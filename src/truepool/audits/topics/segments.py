@@ -13,7 +13,7 @@ from truepool.audits.miscalibration import bias_matters
 from truepool.audits.severity import LIKELY
 from truepool.audits.skill_by_segment import SkillBySegment, WeakSegments
 from truepool.audits.topic import Topic
-from truepool.audits.topics.calibration import calibration, recalibrated_pool
+from truepool.audits.topics.calibration import calibration, levelled_pool
 from truepool.audits.values import Calibration, Segment
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import join_names, number, percent
@@ -130,7 +130,7 @@ def _pool(evidence: Evidence, groups: Groups) -> Iterator[Candidate]:
 
     With more than two classes the bias of each class is tested.
     """
-    gaps = evidence.compute(recalibrated_pool) - _happened(evidence)
+    gaps = evidence.compute(levelled_pool) - _happened(evidence)
     tests = [evidence.part(cases).p_value(gap[cases]) for _, cases in groups
              for gap in gaps.T]  # fmt: skip
     adjusted = holm(np.array(tests)).reshape(len(groups), -1)

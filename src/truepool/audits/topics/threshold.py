@@ -8,7 +8,6 @@ import numpy as np
 from scipy.special import expit
 
 from truepool.audits.candidate import Candidate
-from truepool.audits.cross_validation import FOLDS
 from truepool.audits.evidence import Evidence
 from truepool.audits.topic import Topic
 from truepool.audits.values import CostCurve
@@ -16,7 +15,6 @@ from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import number
 from truepool.data.costs import Costs
 from truepool.measures.decisions import EDGE
-from truepool.measures.folds import stratify
 
 POINTS, FARTHEST = 101, 12.0
 """Thresholds of the figure: so many evenly between 0 and 1, and so many evenly in
@@ -135,22 +133,25 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
 def _other_threshold(evidence: Evidence, line: float) -> Candidate:
     """Test thresholds chosen on other cases, so that chance gains nothing by it."""
     p, y, loss = evidence.pooled[:, 0], evidence.outcomes, evidence.tested_loss
-    counted, groups = evidence.panel.case_weights(), evidence.panel.groups
-    weights = np.ones(len(y)) if counted is None else counted[evidence.cases]
-    part = stratify(y, FOLDS, evidence.seed)
-    if groups is not None:  # cases of one group stay together
-        part = np.unique(groups[evidence.cases], return_inverse=True)[1] % FOLDS
-    moved = np.empty(len(y))
-    for fold in range(FOLDS):
-        own, rest = np.flatnonzero(part == fold), np.flatnonzero(part != fold)
-        costs = loss.take(rest).costs
-        chosen = best_threshold(p[rest], y[rest], costs, weights[rest])
+    counted, panel = evidence.panel.case_weights(), evidence.panel
+    weights = np.ones(len(panel)) if counted is None else counted
+    validation = evidence.validation
+    everywhere, moved = validation.pooled_everywhere[:, 0], evidence.cost.copy()
+    for learn, test in validation.folds:  # with times, it is chosen on earlier cases
+        rest = learn[~np.isnan(everywhere[learn])]
+        if not rest.size:
+            continue
+        costs = evidence.loss.take(rest).costs
+        chosen = best_threshold(
+            everywhere[rest], panel.outcomes[rest], costs, weights[rest]
+        )
+        own = np.searchsorted(evidence.cases, np.sort(test))
         moved[own] = replace(loss.take(own), threshold=chosen).evaluate(
             p[own, None], y[own]
         )
     saved = evidence.cost - moved
     saving = evidence.mean(saved)
-    best = number(best_threshold(p, y, loss.costs, weights))
+    best = number(best_threshold(p, y, loss.costs, weights[evidence.cases]))
     return Candidate(
         "other-threshold",
         (),

@@ -131,6 +131,15 @@ def large_weights(weights: FloatArray | None) -> BoolArray:
     return np.asarray(weights > np.sqrt(weights.min() * weights.max()))
 
 
+def unseen_share(seen: float, expected: float) -> float:
+    """Share of an expected variance that was not seen, between 0 and 1.
+
+    >>> unseen_share(1.0, 4.0), unseen_share(4.0, 1.0), unseen_share(0.0, 0.0)
+    (0.75, 0.0, 0.0)
+    """
+    return max(0.0, 1 - float(seen / expected)) if expected > 0 else 0.0
+
+
 def _unit_sizes(
     stakes: FloatArray,
     outcomes: IntArray,

@@ -58,7 +58,10 @@ def grid(comparison: Comparison) -> Grid:
         f"{comparison.tested:,} cases, each tested on cases it was not fitted on"
     )
     essential = 5 if comparison.classes == 2 else 4
-    return Grid(title, tuple(headers), rows, _notes(comparison), essential=essential)
+    recall = RATES if comparison.classes == 2 else MEAN_RECALL
+    legend = ("recall", recall), ("ECE", "ECE: calibration error.")
+    notes = _notes(comparison)
+    return Grid(title, tuple(headers), rows, notes, essential=essential, legend=legend)
 
 
 def _currency(comparison: Comparison) -> str:
@@ -179,7 +182,6 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
     return (
         f"{decision}.{who} Brackets: {share} intervals by resampling cases, or "
         f"whole groups where they are given{_bounds(comparison)}.{missing}",
-        f"{RATES if comparison.classes == 2 else MEAN_RECALL} ECE: calibration error.",
         f"Differences: below 0 is better; {_allowance(comparison)}* marks those whose "
         "interval excludes 0 and "
         f"that are significant after adjusting for {len(comparison.rows)} pools "
