@@ -176,6 +176,14 @@ def test_fractions_that_are_named_to_be_in_percent_are_refused():
         read_panel(frame(SHARES), percent="rf")
 
 
+@pytest.mark.parametrize("percent", ["rf", "rf,gbm", "rf,vendor_a", "gbm,vendor_b"])
+def test_the_first_cure_of_wrong_names_works(percent):
+    with pytest.raises(ReportError) as refusal:
+        read_panel(frame(), percent=percent)
+    assert {*cure(refusal).split(",")} == {"vendor_a", "vendor_b"}
+    assert_allclose(read_panel(frame(), percent=cure(refusal)).reports, FRACTIONS)
+
+
 def test_small_percentages_beside_still_smaller_fractions_are_rare_events():
     y = (RNG.uniform(size=2000) < 0.003).astype(int)
     share = np.clip(0.002 + 0.004 * y + RNG.normal(0, 0.001, 2000), 1e-4, 0.009)

@@ -172,6 +172,59 @@ def test_amounts_may_have_points_between_their_thousands(tmp_path):
     assert profile.amounts == ("amount",)
 
 
+def test_amounts_may_have_a_currency(tmp_path):
+    for unit in ("{:.2f} €", "${:,.2f}", "CHF {:.2f}"):
+        fees = [unit.format(t * 1.5 + 0.25) for t in range(T)]
+        profile = look(tmp_path, REPORTS | {"y": Y, "fee": fees})
+        assert profile.amounts == ("fee",)
+        assert questions(profile) == []
+        assert "decimal" not in profile.options
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (np.linspace(0, 99, T)[np.random.default_rng(3).permutation(T)],
+         "do not rise with the reports, so that it may be no agent, or one that "
+         "reports noise"),
+        (100 - 99 * REPORTS["m0"], "fall with the reports, so that it may be no agent, "
+         "or one that reports the opposite"),
+    ],
+)  # fmt: skip
+def test_percentages_without_a_relation_are_asked_about(tmp_path, column, said):
+    cells = column.round(1).astype(str).astype(object)
+    cells[[4, 9, 30]] = "n/d"
+    table = REPORTS | {"y": Y, "VendorX": cells}
+    profile = look(tmp_path, table)
+    asked = {question.option: question for question in profile.questions}
+    assert said in asked["percent"].reasons
+    assert asked["percent"].if_so["percent"] == ["VendorX"]
+    assert "3 cells of 'VendorX'" in asked["missing"].sentence
+    written = TableFormat(**asked["percent"].if_so, missing="n/d")
+    panel, _ = load_panel(tmp_path / "table.csv", written)
+    assert "VendorX" in panel.agents
+    assert look(tmp_path, REPORTS | {"y": Y, "age": column}).questions == ()
+    assert look(tmp_path, REPORTS | {"y": Y, "x": 20 + column / 2}).questions == ()
+
+
+def test_names_of_agents_that_are_spelled_alike_are_counted(tmp_path):
+    cases = np.repeat(np.arange(T), 3)
+    names = np.tile(np.array(["ann", "bob", "cy"], dtype=object), T)
+    names[[0, 3, 6]], names[[1, 4]] = "Ann", "bob "
+    reports = np.stack([*REPORTS.values()], axis=1).ravel()
+    table = {"q": cases, "who": names, "p": reports, "y": np.repeat(Y, 3)}
+    profile = look(tmp_path, table)
+    (warning,) = profile.warnings
+    assert warning.startswith("column 'who' has 2 names that are spelled in several")
+    assert "'Ann' and 'ann', 'bob ' and 'bob'. Each spelling counts" in warning
+    written = TableFormat(long=profile.options["long"])
+    panel, found = load_panel(tmp_path / "table.csv", written)
+    assert panel.agents == ("Ann", "ann", "bob", "bob ", "cy")
+    assert any("has 2 names that are spelled" in each for each in found.warnings())
+    clean = look(tmp_path, table | {"who": np.tile(["ann", "bob", "cy"], T)})
+    assert clean.warnings == ()
+
+
 def test_what_is_asked_about_is_not_called_unused(tmp_path):
     table = {
         "vendor": 100 * REPORTS["m0"], "model": 100 * REPORTS["m1"], "y": Y,

@@ -18,7 +18,8 @@ Table = Annotated[
     Path,
     typer.Argument(
         metavar="TABLE",
-        help="CSV or Parquet table with one row per case and one column per feature.",
+        help="CSV, TSV, Excel, Parquet or JSON lines table with one row per case and "
+        "one column per feature.",
     ),
 ]
 

@@ -18,7 +18,13 @@ FILE = Path("pool.toml")
 
 def init(
     table: Annotated[
-        Path, typer.Argument(metavar="TABLE", help="Table with reports and outcomes.")
+        Path,
+        typer.Argument(
+            metavar="TABLE",
+            help="CSV, TSV, Excel, Parquet or JSON lines table with reports and "
+            "outcomes: one row per case and one column per agent, or one row per "
+            "report.",
+        ),
     ],
     output: Annotated[
         Path | None,
@@ -73,6 +79,7 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
                      f"({profile.reasons[name]})")  # fmt: skip
     if profile.unused:
         lines.append(f"  not used: {format_names(list(profile.unused))}")
+    lines += [f"warning: {text}" for text in profile.warnings]
     verb = "jury" if profile.jury else "audit"
     command = shlex.join(["truepool", verb, str(table), "--config", str(place)])
     for question in profile.questions:

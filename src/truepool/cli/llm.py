@@ -18,7 +18,8 @@ def llm(
         Path,
         typer.Argument(
             metavar="TABLE",
-            help="CSV or Parquet table with one row per case; every column without "
+            help="CSV, TSV, Excel, Parquet or JSON lines table with one row per case; "
+            "every column without "
             "another meaning is a feature.",
         ),
     ],

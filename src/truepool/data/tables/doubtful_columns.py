@@ -28,6 +28,15 @@ REACH = 1.96
 PRECISE = 0.1
 """An AUC that chance may take further from 1/2 says nothing."""
 
+FULL_SPAN = 5, 95
+"""Many numbers from below the first to above the second, and to 100 at most, look like
+percentages."""
+
+MEASURES = ("age", "years", "days", "hours", "minutes", "seconds", "amount", "price",
+            "cost", "value", "total", "sum", "count", "number", "duration", "betrag",
+            "importe", "montant", "id")  # fmt: skip
+"""Quantities that may go from 0 to 100 and are no reports, by their names."""
+
 MOST_ROWS = 50_000
 """Rows that are looked at, spread over the table."""
 
@@ -73,7 +82,8 @@ def percent_columns(
 ) -> dict[str, str]:
     """Say why columns (T,) of numbers up to 100 may be agents beside fractions (T,).
 
-    They rise with the reports, surely and more than faintly, or are called percentages.
+    They rise with the reports, surely and more than faintly, are called percentages, or
+    go from 0 to 100: an agent may output noise, or the opposite.
 
     >>> p = np.arange(40) / 40
     >>> list(percent_columns({"vendor": 100 * p, "age": 50 + 9 * np.sin(9 * p)}, [p]))
@@ -91,7 +101,23 @@ def percent_columns(
             )
         elif says_percent(name):
             found[name] = f"{span} and its name says so"
+        elif _spans_percentages(name, values):
+            falls = -related > max(FAINT, reach)
+            relation = "fall" if falls else "do not rise"
+            found[name] = (
+                f"{span} but {relation} with the reports, so that it may be no agent, "
+                f"or one that reports {'the opposite' if falls else 'noise'}"
+            )
     return found
+
+
+def _spans_percentages(name: str, values: FloatArray) -> bool:
+    """Whether many numbers go from 0 to 100, and their name says nothing else."""
+    low, high = FULL_SPAN
+    distinct = np.unique(values[~np.isnan(values)])
+    if len(distinct) <= FEW_VALUES or distinct[0] > low or distinct[-1] < high:
+        return False
+    return {*name_parts(name)}.isdisjoint((*SHARES, *MEASURES))
 
 
 def _coarse(columns: Mapping[str, FloatArray]) -> dict[str, int]:

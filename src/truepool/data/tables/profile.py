@@ -4,11 +4,12 @@ What can be read off the table is decided: a column with probabilities is an age
 cannot, which label is positive above all, becomes a question.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from truepool.core.errors import TruepoolError
@@ -16,6 +17,7 @@ from truepool.core.formatting import pluralize
 from truepool.data.tables.column_profile import ColumnProfile, profile_columns
 from truepool.data.tables.csv_faults import NAMES
 from truepool.data.tables.doubtful_columns import name_parts
+from truepool.data.tables.outcome_column import spelled_alike
 from truepool.data.tables.profile_agents import (
     ask_for_percentages,
     ask_for_words,
@@ -30,6 +32,7 @@ from truepool.data.tables.profile_outcome import find_outcome
 from truepool.data.tables.profile_times import find_time
 from truepool.data.tables.question import Question
 from truepool.data.tables.reader import INDEXES, load_panel, read_source
+from truepool.data.tables.summary import describe_alike
 from truepool.data.tables.table_format import TableFormat
 
 SEGMENTS = 20
@@ -66,6 +69,8 @@ class TableProfile:
     encoding: str | None = None
     """Encoding of the text, where it was guessed."""
     jury: bool = False
+    warnings: tuple[str, ...] = ()
+    """What may be a mistake in the table."""
 
 
 def profile_table(path: Path) -> TableProfile:
@@ -104,8 +109,18 @@ def profile_table(path: Path) -> TableProfile:
         look.classes,
         encoding=origin.encoding,
         jury=look.jury,
+        warnings=tuple(_warnings(frame, look)),
     )
     return replace(profile, problem=_problem(path, profile))
+
+
+def _warnings(frame: nw.DataFrame[Any], look: Findings) -> Iterator[str]:
+    """Warn of names of agents that are spelled in several ways."""
+    owner = look.options.get("long", ("", ""))[1]
+    names = frame[owner].unique(maintain_order=True).to_list() if owner else []
+    alike = spelled_alike(names)
+    if alike:
+        yield describe_alike(alike, owner)
 
 
 def _problem(path: Path, profile: TableProfile) -> str | None:

@@ -83,6 +83,7 @@ def _ask_for_agents(look: Findings) -> None:
     every = tuple((n, c.describe()) for n, c in (large or look.open).items())
     sentence = "which columns hold the reports of agents?"
     look.questions.append(Question("agents", sentence, every, likely=len(large) > 1))
+    look.suggested += large.values()
     above = [name for name, column in large.items() if not column.lies_within(1.0)]
     if above:
         some = (above, "if those of the others are fractions")
@@ -155,7 +156,7 @@ def ask_for_words(look: Findings) -> None:
     """Ask what words in columns of reports, and in that of the outcome, mean."""
     counts: dict[str, int] = {}
     within: dict[str, list[str]] = {}
-    for column in look.reports:
+    for column in (*look.reports, *look.suggested):
         for word, count in column.words.items():
             counts[word] = counts.get(word, 0) + count
             within.setdefault(word, []).append(column.name)
@@ -239,6 +240,7 @@ def ask_for_percentages(look: Findings) -> None:
         look.offer("by", sentence, (name, numbers[name].describe()))
     large = {n: c.by_row for n, c in numbers.items() if n not in bands}
     found = percent_columns(large, others)
+    look.suggested += [numbers[name] for name in found]
     if found:
         percent = look.options.get("percent", [])
         question = percent_question(found, look.options["agents"], percent)

@@ -17,6 +17,8 @@ class Findings:
 
     open: dict[str, ColumnProfile]
     reports: list[ColumnProfile] = field(default_factory=list)
+    suggested: list[ColumnProfile] = field(default_factory=list)
+    """Columns that may be agents, which is asked."""
     classes: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from truepool.core.formatting import join_names
+
 
 @dataclass(frozen=True)
 class Question:
@@ -59,7 +61,7 @@ def agent_question(option: str, found: Mapping[str, str], kind: str = "") -> Que
     >>> agent_question("ignore", {"tax": "..."}).sentence
     "is 'tax' an agent?"
     """
-    names = " and ".join(map(repr, found))
+    names = join_names([repr(name) for name in found])
     is_one = "is {} an agent{}?" if len(found) == 1 else "are {} agents{}?"
     sentence = is_one.format(names, kind)
     return Question(option, sentence, tuple(found.items()), required=False)

@@ -57,7 +57,11 @@ from truepool.data.tables.numbers import (
     parse_numbers,
 )
 from truepool.data.tables.origin import Origin
-from truepool.data.tables.outcome_column import check_spelling, trim_outcomes
+from truepool.data.tables.outcome_column import (
+    check_spelling,
+    spelled_alike,
+    trim_outcomes,
+)
 from truepool.data.tables.report_columns import parse_reports
 from truepool.data.tables.summary import TableSummary
 from truepool.data.tables.table_format import TableFormat
@@ -597,6 +601,8 @@ def _long_table(
         late=long.late,
         after=long.after,
         signed=long.signed,
+        alike=tuple(map(tuple, spelled_alike(chosen))),
+        owner=columns[1],
         amounts=_amounts(frame, own, written),
     )
     of_cases = {name: column_by_case(name, own[name], long) for name in own}
@@ -632,6 +638,7 @@ def _wide_table(
     frame: nw.DataFrame[Any], written: TableFormat, time: str | None, *, units: bool
 ) -> ReportTable:
     id = _usual(written.id, "id", frame.columns)
+    of_cases = written.case_columns
     ignored = ignored_columns(frame.columns, written.ignore)
     names = choose_agents(
         _report_columns(frame.columns, written),
@@ -648,7 +655,7 @@ def _wide_table(
     binary = () if classes else binary_columns(columns)
     ids = None if id is None else _ids(frame[id])
     repeated = 0 if ids is None else _duplicates(ids)
-    own = {name: parse_column(frame[name], written) for name in written.case_columns}
+    own = {name: parse_column(frame[name], written) for name in of_cases}
     summary = TableSummary(
         binary=binary,
         numbered=numbered,

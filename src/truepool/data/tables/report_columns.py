@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,10 +14,11 @@ import pyarrow.compute as pc
 
 from truepool.core.arrays import BoolArray, FloatArray, IntArray
 from truepool.core.errors import ReportError
-from truepool.core.formatting import is_number
+from truepool.core.formatting import is_number, join_names
 from truepool.data.case_columns import number_cure
-from truepool.data.reports import is_slip, percent_option
+from truepool.data.reports import UNIT_RATIO, is_slip, percent_option
 from truepool.data.row_names import row_name
+from truepool.data.tables.agent_columns import is_chosen
 from truepool.data.tables.numbers import (
     cast,
     first_other,
@@ -26,7 +28,7 @@ from truepool.data.tables.numbers import (
 )
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.text_columns import MOST_MARKS, TextColumn, check_texts
-from truepool.data.tables.units import EDGE
+from truepool.data.tables.units import EDGE, ENOUGH
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,10 +135,13 @@ class ReportColumn:
         if 1 + EDGE < high <= 100 and low >= 0 and not is_slip(rest):
             row = int(np.argmax(rest > 1 + EDGE))
             name = self.agents[self.owner[row]]
-            option = self.written.percent_option([_agent(name, table)])
+            new, kept = _percentages(table)
+            names = dict.fromkeys(_agent(each, table) for each in (name, *new))
+            which = "it is" if len(names) == 1 else f"{join_names([*names])} are"
+            option = percent_option([*kept, *names])
             raise ReportError(
                 f"a report must lie in [0, 1]; {self._kind} {name!r} has "
-                f"{self._cell(row)} in {self._row(row)}. If it is in percent, pass "
+                f"{self._cell(row)} in {self._row(row)}. If {which} in percent, pass "
                 f"{option}. A column that is not an agent is left out with --ignore "
                 f"{shlex.quote(name)} (of a saved pool, in its fit)."
             )
@@ -308,6 +313,39 @@ def _check_unsigned(table: Sequence[ReportColumn], signed: Collection[str]) -> N
             f"up to {tops[small[0]]:g}. If it reports fractions, pass "
             f"{percent_option(certain)}; else write a percent sign after each number."
         )
+
+
+def _percentages(table: Sequence[ReportColumn]) -> tuple[list[str], list[str]]:
+    """Agents up to 100 that --percent does not name, and what it names.
+
+    Names of fractions alone are left out, where enough of them say so.
+    """
+    tops: dict[str, float] = {}
+    counts: dict[str, int] = {}
+    for column in table:
+        with suppress(pa.ArrowInvalid):  # refused for its own sake
+            slip = column.tops.max() > 1 and is_slip(column.numbers)
+            if not slip or len(column.agents) > 1:
+                tops |= zip(column.agents, column.tops.tolist(), strict=True)
+                own = column.owner[~np.isnan(column.numbers)]
+                reports = np.bincount(own, minlength=len(column.agents)).tolist()
+                counts |= zip(column.agents, reports, strict=True)
+    written = table[0].written
+    signed = {name for column in table for name in column.signed_agents}
+    above = [n for n, top in tops.items() if 1 + EDGE < top <= 100 and n not in signed]
+    new = [name for name in above if not written.in_percent(name)]
+    largest = max((tops[name] for name in above), default=0.0)
+    fractions = {
+        name for name, top in tops.items()
+        if 0 < UNIT_RATIO * top <= largest and top <= 1 and name not in signed
+        and counts[name] >= ENOUGH
+    }  # fmt: skip
+    patterns = () if isinstance(written.percent, bool) else written.percent
+    wrong = {
+        pattern for pattern in patterns
+        if (of := {n for n in tops if is_chosen(n, (pattern,))}) and of <= fractions
+    }  # fmt: skip
+    return new, [pattern for pattern in patterns if pattern not in wrong]
 
 
 def _agent(name: str, table: Sequence[ReportColumn]) -> str:

@@ -1,10 +1,11 @@
 """What was found in a table while it was read."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from truepool.core.formatting import pluralize
+from truepool.data.labels import format_names
 from truepool.data.tables.csv_faults import NAMES
 from truepool.data.tables.origin import Origin
 
@@ -37,6 +38,22 @@ def describe_repeats(cases: int) -> str:
     )
 
 
+def describe_alike(groups: Sequence[Sequence[str]], column: str) -> str:
+    """Say that names of agents differ only in case or spaces, and so count apart.
+
+    >>> describe_alike([["Ann", "ann"]], "who")[:64]
+    "column 'who' has 1 name that is spelled in several ways, which d"
+    """
+    count = len(groups)
+    what = "1 name that is" if count == 1 else f"{count:,} names that are"
+    shown = format_names([" and ".join(map(repr, group)) for group in groups])
+    return (
+        f"column {column!r} has {what} spelled in several ways, which differ only in "
+        f"upper and lower case or in spaces around them: {shown}. Each spelling counts "
+        "as an agent of its own; if they are the same, spell them one way in the table."
+    )
+
+
 def describe_copies(rows: int) -> str:
     """Say that rows are identical to an earlier one in every column.
 
@@ -61,8 +78,9 @@ class TableSummary:
     whose reports carry percent signs; ``amounts`` shows how columns of amounts were
     read; ``after`` counts the reports at or after the date
     of their case in a column that may be the decision time; the rest are counts.
-    ``intervals`` between updates are what ``cases`` of a long table are split into, if
-    their reports are time-weighted.
+    ``alike`` are spellings of the same name in a long table, in groups, and ``owner``
+    its column of agents. ``intervals`` between updates are what ``cases`` of a long
+    table are split into, if their reports are time-weighted.
     """
 
     agents: tuple[str, ...] = ()
@@ -79,6 +97,8 @@ class TableSummary:
     replaced: int = 0
     late: int = 0
     after: Mapping[str, int] = field(default_factory=dict)
+    alike: tuple[tuple[str, ...], ...] = ()
+    owner: str = ""
     cases: int = 0
     intervals: int = 0
 
@@ -143,6 +163,8 @@ class TableSummary:
                 "their case and may know the outcome. If that is when a case was "
                 f"closed or decided, pass --decision-time {shlex.quote(name)}."
             )
+        if self.alike:
+            found.append(describe_alike(self.alike, self.owner))
         others = self.duplicate_ids - self.identical_rows
         if self.identical_rows:
             found.append(describe_copies(self.identical_rows))
