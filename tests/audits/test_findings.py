@@ -183,7 +183,7 @@ def test_without_words_for_doubt_the_plain_advice_stands(code):
 
 
 def test_recalibration_that_makes_no_significant_difference_is_not_called_harmful():
-    from truepool.audits.topics.calibration import BACKFIRES, INDIFFERENT
+    from truepool.audits.miscalibration import BACKFIRES, INDIFFERENT
 
     assert "makes no significant difference" in INDIFFERENT
     assert "relies on it" not in BACKFIRES + INDIFFERENT

@@ -169,18 +169,21 @@ def mean_bias(
     return mean, float(np.sqrt(variance))
 
 
-def interval_width(level: float, groups: Array | None) -> tuple[float, float]:
+def interval_width(
+    level: float, groups: Array | None, cases: int
+) -> tuple[float, float]:
     """Half the width of an interval of a mean, and of a slope, in standard errors.
 
     Those of G groups are known from the groups alone: Student's t with G - 1 degrees of
     freedom. Cox's error of a slope divides by G where an unbiased one does by G - 1.
+    Groups of one case each are cases.
     """
-    if groups is None:
+    G = cases if groups is None else len(np.unique(groups.astype(str)))
+    if G == cases:
         z = standard_errors(level)
         return z, z
     from scipy.special import stdtrit
 
-    G = len(np.unique(groups.astype(str)))
     t = -float(stdtrit(G - 1, (1 - level) / 2))
     return t, t * float(np.sqrt(G / (G - 1)))
 

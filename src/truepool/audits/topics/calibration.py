@@ -152,7 +152,7 @@ def calibration(
         shares = 1 / rows[row]
     no_slope = missing_slope(p, y, fit.slope, shares)
     bias, error = mean_bias(p, y, w, g)
-    of_mean, of_slope = interval_width(level, g)
+    of_mean, of_slope = interval_width(level, g, len(each))
     return Calibration(
         who,
         len(each),

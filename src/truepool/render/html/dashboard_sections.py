@@ -1,8 +1,6 @@
 """The parts of the page of a pool: sentences, charts and tables."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from markupsafe import Markup
@@ -12,11 +10,11 @@ from truepool.online.alarms.discrimination import WINDOW
 from truepool.online.alarms.monitor import FIRST_DRIFT, FIRST_SETTLED
 from truepool.render.html.chart import (
     COLOURS,
-    Line,
     bar_chart,
     line_chart,
     reliability_chart,
 )
+from truepool.render.html.dashboard_charts import Chart, last, legend, over_time
 from truepool.render.html.dashboard_values import (
     UNWATCHED,
     AlarmRow,
@@ -30,17 +28,6 @@ from truepool.render.tables.grid import Grid
 
 MOST_ALARMS = 12
 """Alarms listed, the last ones."""
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A drawing with its title and what its lines stand for."""
-
-    title: str
-    drawing: Markup | None = None
-    legend: tuple[str, ...] = ()
-    waiting: str = ""
-    """What is said in place of a drawing for which there are too few cases."""
 
 
 def sections(view: PoolView) -> Iterator[Section]:
@@ -170,9 +157,9 @@ def _weights(view: PoolView) -> Section:
         intro = "The deciding rule has no weight for each agent."
     if view.credit_known or not none:
         shown = view.credit[:COLOURS]
-        credit = _over_time(
+        credit = over_time(
             in_unit(view, "Saved so far by each agent"), shown,
-            f"Savings so far by agent: {_last(shown, number)}.",
+            f"Savings so far by agent: {last(shown, number)}.",
             view.settled_ends, "settled case",
         )  # fmt: skip
         charts.append(credit)
@@ -192,40 +179,12 @@ def _weights_chart(view: PoolView) -> Chart:
     tops = (float(np.nanmax(line.values, initial=0.0)) for line in shown)
     top = max(tops, default=0.0)
     rule = f" by {view.rule}" if view.promotion else ""
-    return _over_time(
+    return over_time(
         f"Weight of each agent in decisions{rule}" if rule else "Weight of each agent",
         shown,
-        f"Weights over time: {_last(shown, percent)}.", view.ends, f"decision{rule}",
+        f"Weights over time: {last(shown, percent)}.", view.ends, f"decision{rule}",
         bounds=(0.0, max(top, 0.1)), form="{:.0%}".format,
     )  # fmt: skip
-
-
-def _over_time(
-    title: str,
-    lines: Sequence[Line],
-    label: str,
-    ends: tuple[str, str],
-    unit: str,
-    **settings: Any,
-) -> Chart:
-    """Draw lines, or say when there will be some: a line needs two points."""
-    if all(np.isfinite(line.values).sum() < 2 for line in lines):
-        return Chart(title, waiting=f"Appears after the second {unit}.")
-    return Chart(title, line_chart(lines, label, ends, **settings), _legend(lines))
-
-
-def _legend(lines: Sequence[Line]) -> tuple[str, ...]:
-    return tuple(line.name for line in lines)
-
-
-def _last(lines: Sequence[Line], form: Callable[[float], str]) -> str:
-    """Read the last value of each line aloud."""
-    found = []
-    for line in lines:
-        known = line.values[~np.isnan(line.values)]
-        if known.size:
-            found.append(f"{line.name} {form(float(known[-1]))}")
-    return ", ".join(found)
 
 
 def _from_on(view: PoolView, known: int) -> str:
@@ -264,11 +223,11 @@ def _costs(view: PoolView) -> Section:
         in_unit(view, "saved by the pool per case"),
     )
     title = f"The last {pluralize(view.rule_settled, 'settled case')}"
-    label = f"Mean cost per case so far: {_last(view.cost_lines, number)}."
+    label = f"Mean cost per case so far: {last(view.cost_lines, number)}."
     chart = Chart(
         in_unit(view, "Mean cost per case so far"),
         line_chart(view.cost_lines, label, view.settled_ends),
-        _legend(view.cost_lines),
+        legend(view.cost_lines),
     )
     intro = (
         "The best agent is chosen in hindsight, which favours it. Intervals resample "
