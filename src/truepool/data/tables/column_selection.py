@@ -31,6 +31,9 @@ from truepool.data.tables.times import parse_times
 Ids: TypeAlias = pa.Array | list[Any]
 """Labels of cases, as a table has them; of JSON lines, any values."""
 
+COST = "the cost of a case"
+"""What a column holds by which a pool decides."""
+
 
 @dataclass(frozen=True, eq=False)
 class Batch:
@@ -145,9 +148,7 @@ class ColumnSelection:
         if self.time is not None:
             times = parse_times(as_series(batch, self.time), written, start)
         others = {
-            name: parse_numbers(
-                as_series(batch, name), written, "the cost of a case", start
-            )
+            name: parse_numbers(as_series(batch, name), written, COST, start)
             for name in written.columns
         }
         return replace(self.batch(reports, ids, times, others, start), signed=signed)
