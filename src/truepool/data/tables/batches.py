@@ -305,7 +305,8 @@ def _json(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
             for name in reports
         )
         with named_rows(_line):
-            values, signed = parse_reports(numbers, wanted.written, start)
+            series = wanted.series(numbers)
+            values, signed = parse_reports(series, wanted.written, start)
         ids = [row.get(wanted.id) for row in rows] if wanted.id in keys else None
         times = None
         if wanted.time is not None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,7 @@ from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import pluralize
 from truepool.data.reports import MAX_SCORE
 from truepool.data.tables.agent_columns import looks_like_id
+from truepool.data.tables.class_columns import class_columns
 from truepool.data.tables.doubtful_columns import says_percent
 from truepool.data.tables.numbers import MISSING, THOUSANDS
 from truepool.data.tables.outcome_column import spelled_alike
@@ -217,6 +218,23 @@ def profile_columns(table: pa.Table) -> dict[str, ColumnProfile]:
         for name, column in columns
         if not (pa.types.is_nested(column.type) or pa.types.is_binary(column.type))
     }
+
+
+def name_classes(
+    columns: Mapping[str, ColumnProfile],
+) -> tuple[dict[str, ColumnProfile], dict[str, str]]:
+    """Call columns of classes ``agent:class``; also return what they were called.
+
+    The labels are those of any column of text.
+    """
+    numbers = [name for name, column in columns.items() if column.lies_within(100.0)]
+    texts = [c.distinct for c in columns.values() if c.numbers is None and not c.dated]
+    found = [class_columns(numbers, t) for t in texts if len(t) <= len(columns)]
+    joined = next(filter(None, found), {})
+    if any(other not in ({}, joined) for other in found):
+        joined = {}
+    named = {joined.get(name, name): column for name, column in columns.items()}
+    return {n: replace(column, name=n) for n, column in named.items()}, joined
 
 
 def columns_by_class(columns: Mapping[str, ColumnProfile]) -> dict[str, list[str]]:

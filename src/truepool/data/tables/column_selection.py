@@ -1,7 +1,7 @@
 """Batches of cases, and which columns of a table they are read from."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -23,6 +23,7 @@ from truepool.data.labels import Labels, format_names
 from truepool.data.panel import check_times
 from truepool.data.row_names import Naming, cases_of_rows
 from truepool.data.tables.agent_columns import renormalize
+from truepool.data.tables.class_columns import JOINTS
 from truepool.data.tables.numbers import parse_numbers
 from truepool.data.tables.report_columns import parse_reports
 from truepool.data.tables.table_format import TableFormat
@@ -103,11 +104,25 @@ class ColumnSelection:
 
     def reports(self, names: Collection[str]) -> list[str]:
         """Columns with the reports: one of each agent, or one per class."""
-        classes = self.labels.names
-        named = [f"{agent}:{label}" for agent in self.agents for label in classes]
-        if len(classes) == 2 and set(named).isdisjoint(names):
-            return list(self.agents)
-        return named
+        if len(self.labels.names) == 2:
+            named = self._by_class(":")
+            return list(self.agents) if set(named).isdisjoint(names) else named
+        ways = map(self._by_class, (":", *JOINTS))
+        found = (own for own in ways if not set(own).isdisjoint(names))
+        return next(found, self._by_class(":"))
+
+    def _by_class(self, joint: str) -> list[str]:
+        return [
+            f"{agent}{joint}{k}" for agent in self.agents for k in self.labels.names
+        ]
+
+    def series(self, columns: Iterable[nw.Series[Any]]) -> Iterator[nw.Series[Any]]:
+        """Yield the columns with the reports, those of classes as ``agent:class``."""
+        columns = [*columns]
+        one_each = len(columns) == len(self.agents)
+        own = self.agents if one_each else self._by_class(":")
+        for column, name in zip(columns, own, strict=True):
+            yield column.alias(name)
 
     def batch(
         self,
@@ -140,7 +155,7 @@ class ColumnSelection:
         if floating and not (written.percent or written.scores):
             reports = [_floats(cell) for cell in cells]
         else:
-            columns = (as_series(batch, name) for name in names)
+            columns = self.series(as_series(batch, name) for name in names)
             found, signed = parse_reports(columns, written, start)
             reports = [*found.values()]
         ids = batch.column(self.id) if self.id in batch.schema.names else None

@@ -207,7 +207,7 @@ def open_panels(
             f"{', '.join(dataset.columns)}. Say which one holds the outcome "
             "(--outcome), or answer the question about it in the config file."
         )
-    frame, _ = read_source(next(_heads(dataset)), written)
+    frame, origin = read_source(next(_heads(dataset)), written)
     check_unit_names(frame, written)
     head = load_table(frame, written)
     engine = engine or Processes()
@@ -224,7 +224,7 @@ def open_panels(
         dataset,
         PartReader(written, head.agents, labels, named),
         weights,
-        replace(head.summary, agents=head.agents, duplicate_ids=0),
+        replace(head.summary, origin=origin, agents=head.agents, duplicate_ids=0),
         progress,
         engine,
         checkpoint,

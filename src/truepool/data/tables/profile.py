@@ -13,7 +13,12 @@ import numpy as np
 
 from truepool.core.errors import TruepoolError
 from truepool.core.formatting import pluralize
-from truepool.data.tables.column_profile import ColumnProfile, profile_columns
+from truepool.data.tables.class_columns import describe_class_columns
+from truepool.data.tables.column_profile import (
+    ColumnProfile,
+    name_classes,
+    profile_columns,
+)
 from truepool.data.tables.csv_faults import NAMES
 from truepool.data.tables.doubtful_columns import name_parts
 from truepool.data.tables.profile_agents import (
@@ -72,7 +77,7 @@ def profile_table(path: Path) -> TableProfile:
     """Look at a table of which nothing is known yet."""
     frame, origin = read_source(path, TableFormat())
     separator = origin.separator
-    columns = profile_columns(frame.to_native())
+    columns, joined = name_classes(profile_columns(frame.to_native()))
     look = Findings({name: c for name, c in columns.items() if name not in INDEXES})
     find_propensity(look)
     if not find_long(look):
@@ -82,6 +87,8 @@ def profile_table(path: Path) -> TableProfile:
         doubt_agents(look, columns)
         _find_id(look)
         find_time(look)
+    if joined and "agents" in look.reasons:
+        look.reasons["agents"] += f"; {describe_class_columns(joined)}"
     if separator is not None:
         name = "tab" if separator == "\t" else separator
         look.set("sep", name, f"{NAMES[separator]} in the header")

@@ -43,6 +43,7 @@ from truepool.data.tables.agent_columns import (
     ignored_columns,
     numbered_columns,
 )
+from truepool.data.tables.class_columns import class_columns, rename_class_columns
 from truepool.data.tables.doubtful_columns import doubtful_columns
 from truepool.data.tables.files import read_file, read_names
 from truepool.data.tables.long import (
@@ -417,6 +418,8 @@ def _known_reports(
     labels: Labels | None,
     check: CaseCheck,
 ) -> ReportTable:
+    if labels is not None:
+        frame = frame.rename(class_columns(frame.columns, map(str, labels.names)))
     reports, _, _ = _table(frame, written.of_new_cases(frame.columns))
     missing = [name for name in agents if name not in reports.agents]
     unknown = [name for name in reports.agents if name not in agents]
@@ -513,7 +516,8 @@ def read_source(source: Any, written: TableFormat) -> tuple[nw.DataFrame[Any], O
             "the cases into it, or name another table"
         )
     frame, words = trim_outcomes(frame, written)
-    return frame, replace(origin, no_outcome=words)
+    frame, found = rename_class_columns(frame, written)
+    return frame, replace(origin, no_outcome=words, class_columns=found)
 
 
 def _column_names(source: Any) -> Sequence[Any]:
