@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from truepool.core.errors import TruepoolError
+from truepool.core.errors import OutcomeError, TruepoolError
 from truepool.data.labels import Labels
 from truepool.data.tables import TableFormat, load_panel, read_panel
 from truepool.data.tables.batches import read_batches
@@ -122,6 +122,64 @@ def test_a_data_set_may_have_such_columns(tmp_path):
     (panel,) = stream.in_order()
     assert_allclose(panel.reports, read_panel(table(":"), "triage").reports)
     assert any("such as 'Logit 2019_Deferred'" in n for n in stream.summary.notes())
+
+
+def with_word(joint):
+    frame = table(joint)
+    frame.loc[[20, 30], "triage"] = "LWBS"
+    return frame
+
+
+@pytest.mark.parametrize("joint", [":", "_"])
+def test_an_outcome_that_is_no_class_is_refused_with_its_column_and_cure(
+    tmp_path, joint
+):
+    frame = with_word(joint)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(OutcomeError) as refusal:
+        read_panel(tmp_path / "t.csv", "triage")
+    assert str(refusal.value) == (
+        "an outcome must be one of the classes Deferred, Urgent, Non Urgent; column "
+        "'triage' has 'LWBS' in line 22 of the file. If it means that there is no "
+        "outcome (yet), pass --missing LWBS; else correct it, or give each agent a "
+        "column for it, such as 'Logit 2019:LWBS'."
+    )
+    panel = read_panel(tmp_path / "t.csv", "triage", missing="LWBS")
+    assert (len(panel), len(panel.pending)) == (58, 2)
+    frame.to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(OutcomeError, match=r"'triage' has 'LWBS'\. If it means"):
+        open_panels(open_dataset(tmp_path / "t.parquet"), TableFormat("triage"))
+
+
+@pytest.mark.parametrize("joint", [":", "_"])
+def test_a_look_asks_what_a_label_that_is_no_class_means(tmp_path, joint):
+    with_word(joint).to_csv(tmp_path / "t.csv", index=False)
+    profile = profile_table(tmp_path / "t.csv")
+    assert profile.options["outcome"] == "triage"
+    (question,) = profile.questions
+    assert question.choices == (("LWBS", "no outcome yet (2 rows of 'triage')"),)
+    assert profile.problem is None
+
+
+def test_a_column_of_kinds_is_no_outcome_because_it_shares_a_word(tmp_path):
+    kinds = ["Urgent", "Deferred", "Paid", "Free", "Other"] * 12
+    frame = table(":").drop(columns="triage").assign(kind=kinds)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert "outcome" not in profile_table(tmp_path / "t.csv").options
+
+
+@pytest.mark.parametrize(
+    ("agents", "percent"), [(AGENTS[:1], ["Logit 2019"]), (AGENTS, True)]
+)
+def test_a_look_asks_about_columns_of_classes_in_percent(tmp_path, agents, percent):
+    frame = table(":")
+    frame[[f"{agent}:{label}" for agent in agents for label in CLASSES]] *= 100
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    profile = profile_table(tmp_path / "t.csv")
+    (question,) = profile.questions
+    assert (question.option, question.choices[0][0]) == ("percent", percent)
+    assert "numbers up to 100" in profile.reasons["agents"]
+    assert profile.problem is None
 
 
 @JOINTS

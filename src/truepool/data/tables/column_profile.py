@@ -31,6 +31,8 @@ MANY_NUMBERS = 20
 FEW_CELLS, FEW_SHARE = 3, 0.01
 """So many cells that are no dates, or this share, are mistakes in a column of dates."""
 
+UNITS = ("percentages", "numbers between 0 and 1", "numbers up to 100")
+
 NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?\s*%?")
 
 
@@ -220,7 +222,7 @@ def profile_columns(table: pa.Table) -> dict[str, ColumnProfile]:
     }
 
 
-def name_classes(
+def name_class_columns(
     columns: Mapping[str, ColumnProfile],
 ) -> tuple[dict[str, ColumnProfile], dict[str, str]]:
     """Call columns of classes ``agent:class``; also return what they were called.
@@ -262,9 +264,13 @@ def agents_in_percent(
 
 def describe_units(columns: Sequence[ColumnProfile]) -> str:
     """Say in which units columns of reports are."""
-    signed = {column.percent for column in columns}
-    kinds = {True: "percentages", False: "numbers between 0 and 1"}
-    return " and ".join(kind for percent, kind in kinds.items() if percent in signed)
+    kinds = [
+        "percentages" if c.percent
+        else "numbers between 0 and 1" if c.lies_within(1.0) or c.numbers is None
+        else "numbers up to 100"
+        for c in columns
+    ]  # fmt: skip
+    return " and ".join(sorted({*kinds}, key=UNITS.index))
 
 
 def format_mean(reports: Sequence[FloatArray], columns: Sequence[ColumnProfile]) -> str:

@@ -213,7 +213,7 @@ def open_panels(
     engine = engine or Processes()
     found, mass = _outcomes(dataset, written, engine)
     every = np.ones(len(found), dtype=bool)
-    head, labels, numbers = name_classes(head, found, every, written.positive)
+    head, labels, numbers = name_classes(head, found, every, written, by_case=False)
     named = labels is not None
     if labels is None:
         K = 2 if head.values.ndim == 2 else head.values.shape[2]

@@ -16,7 +16,7 @@ from truepool.core.formatting import pluralize
 from truepool.data.tables.class_columns import describe_class_columns
 from truepool.data.tables.column_profile import (
     ColumnProfile,
-    name_classes,
+    name_class_columns,
     profile_columns,
 )
 from truepool.data.tables.csv_faults import NAMES
@@ -77,7 +77,7 @@ def profile_table(path: Path) -> TableProfile:
     """Look at a table of which nothing is known yet."""
     frame, origin = read_source(path, TableFormat())
     separator = origin.separator
-    columns, joined = name_classes(profile_columns(frame.to_native()))
+    columns, joined = name_class_columns(profile_columns(frame.to_native()))
     look = Findings({name: c for name, c in columns.items() if name not in INDEXES})
     find_propensity(look)
     if not find_long(look):
