@@ -351,8 +351,16 @@ def test_one_fraction_beside_percentages_is_asked_about_as_such(tmp_path):
     columns = {"m0": REPORTS["m0"], "a": VENDOR, "b": VENDOR, "y": Y}
     profile = look(tmp_path, columns)
     (question,) = [q for q in profile.questions if q.option == "percent"]
-    assert [value for value, _ in question.choices] == [True, ["a", "b"]]
-    assert '# percent = ["a", "b"]  # if those' in config_text(profile, "table.csv")
+    assert [value for value, _ in question.choices] == [["a", "b"]]
+    assert '# percent = ["a", "b"]  # up to ' in config_text(profile, "table.csv")
+
+
+def test_numbers_that_go_little_beyond_one_may_all_be_percentages(tmp_path):
+    columns = {"m0": REPORTS["m0"], "a": 5 * REPORTS["m1"], "y": Y}
+    profile = look(tmp_path, columns)
+    (question,) = [q for q in profile.questions if q.option == "percent"]
+    assert [value for value, _ in question.choices] == [True, ["a"]]
+    assert '# percent = ["a"]  # if those' in config_text(profile, "table.csv")
 
 
 def test_the_date_of_the_cases_of_a_long_table_is_found(tmp_path):

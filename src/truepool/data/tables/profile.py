@@ -32,6 +32,7 @@ from truepool.data.tables.profile_agents import (
 from truepool.data.tables.profile_findings import Findings
 from truepool.data.tables.profile_long import find_long
 from truepool.data.tables.profile_outcome import find_outcome
+from truepool.data.tables.profile_scores import ask_for_score_columns
 from truepool.data.tables.profile_times import find_time
 from truepool.data.tables.question import Question
 from truepool.data.tables.reader import INDEXES, load_panel, read_source
@@ -96,6 +97,7 @@ def profile_table(path: Path) -> TableProfile:
         look.set("decimal", ",", "decimal commas in the numbers")
     find_percentages(look)
     ask_for_percentages(look)
+    ask_for_score_columns(look, columns.get(look.options.get("outcome", "")))
     ask_for_words(look)
     _find_groups(look)
     _find_constant_cost(look)

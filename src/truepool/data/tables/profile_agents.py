@@ -83,7 +83,11 @@ def _ask_for_agents(look: Findings) -> None:
     every = tuple((n, c.describe()) for n, c in (large or look.open).items())
     sentence = "which columns hold the reports of agents?"
     look.questions.append(Question("agents", sentence, every, likely=len(large) > 1))
-    above = [name for name, column in large.items() if not column.lies_within(1.0)]
+    tops = {name: float(np.nanmax(column.by_row)) for name, column in large.items()}
+    if far := _far_beyond_one(tops):
+        _ask_if_percentages(look, far)
+        return
+    above = [name for name, top in tops.items() if top > 1]
     if above:
         some = (above, "if those of the others are fractions")
         look.ask(
@@ -267,10 +271,14 @@ def _ask_if_percentages(look: Findings, above: Mapping[str, float]) -> None:
 
 def _far_above(reports: ColumnProfile, owner: ColumnProfile) -> dict[str, float]:
     """Largest report of each agent of a long table in percent, beside fractions."""
-    tops = _largest(reports.by_row, owner)
+    return _far_beyond_one(_largest(reports.by_row, owner))
+
+
+def _far_beyond_one(tops: Mapping[str, float]) -> dict[str, float]:
+    """Largest reports of the agents that go far beyond those of the others, up to 1."""
     small = [top for top in tops.values() if 0 < top <= 1]
     large = {name: top for name, top in tops.items() if top > 1}
-    far = small and max(large.values()) >= UNIT_RATIO * max(small)
+    far = small and large and max(large.values()) >= UNIT_RATIO * max(small)
     return large if far else {}
 
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from truepool.core.formatting import join_names
+
 
 @dataclass(frozen=True)
 class Question:
@@ -53,13 +55,25 @@ def percent_question(
     return replace(agent_question("percent", found, " in percent"), if_so=answer)
 
 
+def score_question(
+    found: Mapping[str, str], agents: Sequence[str], ranges: Sequence[str]
+) -> Question:
+    """Ask whether columns are agents with scores, beside ``agents`` that are known.
+
+    >>> score_question({"vendor": "..."}, ["rf"], ["vendor=0-999"]).if_so
+    {'agents': ['rf', 'vendor'], 'scores': ['vendor=0-999']}
+    """
+    answer = {"agents": [*agents, *found], "scores": [*ranges]}
+    return replace(agent_question("scores", found, " with scores"), if_so=answer)
+
+
 def agent_question(option: str, found: Mapping[str, str], kind: str = "") -> Question:
     """Ask whether columns are agents, by their names and what speaks for or against.
 
     >>> agent_question("ignore", {"tax": "..."}).sentence
     "is 'tax' an agent?"
     """
-    names = " and ".join(map(repr, found))
+    names = join_names([*map(repr, found)])
     is_one = "is {} an agent{}?" if len(found) == 1 else "are {} agents{}?"
     sentence = is_one.format(names, kind)
     return Question(option, sentence, tuple(found.items()), required=False)
