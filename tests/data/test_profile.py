@@ -451,3 +451,13 @@ def test_a_tab_is_printed_by_its_name():
     written = TableFormat(sep="tab")
     assert written.options() == ["--sep tab"]
     assert TableFormat(sep=written.options()[0].split()[1]) == written
+
+
+@pytest.mark.parametrize(("name", "offered"), [("Customer No", True), ("note", False)])
+def test_customers_of_whom_few_repeat_are_offered_as_a_group(tmp_path, name, offered):
+    values = [f"C{i:04d}" for i in range(len(Y))]
+    values[-1] = values[0]
+    columns = REPORTS | {"id": np.arange(len(Y)), name: values, "y": Y}
+    assert ("group" in questions(look(tmp_path, columns))) is offered
+    columns[name] = [*values[:-2], None, None]
+    assert "group" not in questions(look(tmp_path, columns))

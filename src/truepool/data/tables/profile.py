@@ -176,9 +176,20 @@ def _find_constant_cost(look: Findings) -> None:
 
 def _is_code(column: ColumnProfile) -> bool:
     """Whether whole numbers name something, by what they are called: no amounts."""
-    if CODE_NAMES.isdisjoint(name_parts(column.name)) or column.numbers is None:
+    if not _is_called_code(column) or column.numbers is None:
         return False
     return bool((column.numbers == np.floor(column.numbers)).all())
+
+
+def _is_called_code(column: ColumnProfile) -> bool:
+    return not CODE_NAMES.isdisjoint(name_parts(column.name))
+
+
+def _repeats(column: ColumnProfile) -> bool:
+    """Whether half of the rows repeat a value; of a customer or the like, any row."""
+    if _is_called_code(column):
+        return len(column.distinct) < int((column.codes >= 0).sum())
+    return len(column.distinct) <= column.rows / 2
 
 
 def _find_groups(look: Findings) -> None:
@@ -193,7 +204,9 @@ def _find_groups(look: Findings) -> None:
         if not (c.dated or c.time_formats or c.nearly_times or c.spelled_alike)
     }  # fmt: skip
     texts |= {n: c for n, c in look.open.items() if _is_code(c)}
-    many = {n: c for n, c in texts.items() if SEGMENTS < len(c.distinct) <= c.rows / 2}
+    many = {
+        n: c for n, c in texts.items() if SEGMENTS < len(c.distinct) and _repeats(c)
+    }
     few = {n: c for n, c in texts.items() if 2 <= len(c.distinct) <= SEGMENTS}
     for option, sentence, columns in (
         ("group", "do the cases of one of these belong together (--group)?", many),
