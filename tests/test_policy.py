@@ -98,6 +98,7 @@ POLICY = {
         "LONG_BLOCKS": 16,
     },
     "data.tables.checkpoint": {"PERIOD": 1.0},
+    "data.tables.class_columns": {"FEWEST": 3},
     "data.tables.dataset": {"BATCH_NUMBERS": 1_048_576, "BUFFER": 1_048_576},
     "data.tables.doubtful_columns": {
         "FAINT": 0.2,

@@ -232,3 +232,25 @@ def test_new_cases_without_their_amounts_are_refused(folder, truepool):
     assert (code, out) == (2, "")
     assert "must not be negative; line 6 of the file has -1" in err
     assert not (folder / "out.csv").exists()
+
+
+def test_json_lines_of_the_fit_are_scored_as_they_are(truepool, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    texts = [
+        {
+            "rf": f"{p}",
+            "vendor": f"{100 * p:g}%",
+            "loss": f"{9 * p:g}",
+            "y": int(p > 0.4),
+        }
+        for p in (0.125, 0.25, 0.5, 0.75, 0.875, 0.375)
+    ]
+    lines = [json.dumps(row) + "\n" for row in texts]
+    (tmp_path / "old.jsonl").write_text("".join(lines))
+    words = ["--percent=vendor", "--cost-fn", "loss", "--pool", "mean"]
+    code, _, err = truepool("fit", "old.jsonl", *words, "-o", "a.pool")
+    assert code == 0, err
+    (tmp_path / "new.jsonl").write_text("".join(lines[:2]))
+    code, out, err = truepool("score", "a.pool", "new.jsonl")
+    assert code == 0, err
+    assert [json.loads(line)["pooled"] for line in out.splitlines()] == [0.125, 0.25]

@@ -303,15 +303,23 @@ def test_what_init_says_can_be_pasted(place, truepool, monkeypatch):
     assert value == pytest.approx((0.1 + 0.2 + 0.1 + 0.4 + 0.7) / 5)
 
 
-def test_init_offers_both_where_only_one_column_is_surely_fractions(place, truepool):
+def test_init_names_percentages_where_one_column_is_surely_fractions(place, truepool):
     noise = RNG.uniform(0, 0.01, T)  # every row has its own numbers
     table = pd.DataFrame({"a": 100 * SHARES["rf"] + noise, "b": 50 + 40 * noise})
     table.assign(c=SHARES["mlp"], y=Y).to_csv("t.csv", index=False)
     code, out, _ = truepool("init", "t.csv", "-o", "t.toml")
     assert code == 0
-    assert "percentages? All (--percent), or some (--percent=a,b).\n" in out
+    assert "those of the other agents at most to 1. If so, pass --percent=a,b.\n" in out
+    assert out.endswith("--agents a,b,c --percent=a,b\n")
     words = ["t.csv", "--config", "t.toml", "--agents", "a,b,c", "--pool", "mean"]
     assert truepool("compare", *words, "--percent=a,b")[0] == 0
+
+
+def test_init_offers_both_where_percentages_may_be_small(place, truepool):
+    table = pd.DataFrame({"a": 5 * SHARES["rf"], "b": SHARES["mlp"], "y": Y})
+    table.to_csv("t.csv", index=False)
+    _, out, _ = truepool("init", "t.csv", "-o", "t.toml")
+    assert "percentages? All (--percent), or some (--percent=a).\n" in out
 
 
 # Juries

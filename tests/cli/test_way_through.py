@@ -11,8 +11,8 @@ import pytest
 import truepool
 
 SOURCE = str(Path(truepool.__file__).parent)
-MOST_MODULES = 52
-MOST_CHANGES = 299
+MOST_MODULES = 53
+MOST_CHANGES = 302
 """Modules that the table passes and changes between them; docs/decisions/0030."""
 
 

@@ -481,7 +481,9 @@ def test_classes_may_be_called_by_name():
     assert panel.outcomes.tolist() == [1, 0, 0]
     with pytest.raises(OutcomeError, match="Which label do the reports give"):
         read_panel(pa.table(NAMED))
-    with pytest.raises(OutcomeError, match="must be 'legit' or 'fraud'; got 'theft'"):
+    with pytest.raises(
+        OutcomeError, match="classes legit, fraud; column 'y' has 'theft'"
+    ):
         read_panel(
             pa.table({**NAMED, "y": ["theft", "legit", "legit"]}), positive="fraud"
         )

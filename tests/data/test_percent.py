@@ -365,11 +365,43 @@ def test_more_than_a_hundred_percent_is_refused_by_every_reader(tmp_path, kind):
         batches(path, percent="vendor_*")
 
 
-def test_a_line_of_json_says_which_numbers_it_wants(tmp_path):
-    path = tmp_path / "new.jsonl"
-    path.write_text(json.dumps({"rf": 0.5, "vendor_a": "61%"}) + "\n")
-    with pytest.raises(ReportError, match="a number from 0 to 100, without a percent"):
-        batches(path, percent="vendor_a")
+def json_lines(path, *rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_json_lines_may_write_numbers_as_text(tmp_path):
+    path = json_lines(
+        tmp_path / "new.jsonl",
+        {"rf": "0.5", "vendor_a": "61%", "vendor_b": "n/d"},
+        {"rf": 0.25, "vendor_a": "7 %", "vendor_b": None},
+        {"rf": None, "vendor_a": None, "vendor_b": " 0.125 "},
+    )
+    rf, _, first, second = batches(path, percent="vendor_a", missing="n/d").T
+    assert_allclose(rf, [0.5, 0.25, np.nan])
+    assert_allclose(first, [0.61, 0.07, np.nan])
+    assert_allclose(second, [np.nan, np.nan, 0.125])
+
+
+def test_json_lines_may_have_decimal_commas_beside_numbers(tmp_path):
+    rows = {"rf": "0,5", "vendor_a": 0.5}, {"rf": 0.25, "vendor_a": 1}
+    path = json_lines(tmp_path / "new.jsonl", *rows)
+    rf, _, vendor, _ = batches(path, decimal=",").T
+    assert_allclose(rf, [0.5, 0.25])
+    assert_allclose(vendor, [0.5, 1.0])
+
+
+@pytest.mark.parametrize("value", [True, [0.5], {"p": 0.5}])
+def test_a_line_of_json_must_have_numbers(tmp_path, value):
+    path = json_lines(tmp_path / "new.jsonl", {"rf": 0.5}, {"rf": value})
+    with pytest.raises(ReportError, match="must be a number; 'rf' has .* in line 2"):
+        batches(path)
+
+
+def test_an_integer_of_400_digits_is_refused(tmp_path):
+    path = json_lines(tmp_path / "new.jsonl", {"rf": 10**400})
+    with pytest.raises(ReportError, match="'rf' has 10{400} in line 1"):
+        batches(path, percent="rf")
 
 
 def test_a_data_set_knows_who_is_in_percent(tmp_path):

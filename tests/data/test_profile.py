@@ -404,8 +404,16 @@ def test_one_fraction_beside_percentages_is_asked_about_as_such(tmp_path):
     columns = {"m0": REPORTS["m0"], "a": VENDOR, "b": VENDOR, "y": Y}
     profile = look(tmp_path, columns)
     (question,) = [q for q in profile.questions if q.option == "percent"]
-    assert [value for value, _ in question.choices] == [True, ["a", "b"]]
-    assert '# percent = ["a", "b"]  # if those' in config_text(profile, "table.csv")
+    assert [value for value, _ in question.choices] == [["a", "b"]]
+    assert '# percent = ["a", "b"]  # up to ' in config_text(profile, "table.csv")
+
+
+def test_numbers_that_go_little_beyond_one_may_all_be_percentages(tmp_path):
+    columns = {"m0": REPORTS["m0"], "a": 5 * REPORTS["m1"], "y": Y}
+    profile = look(tmp_path, columns)
+    (question,) = [q for q in profile.questions if q.option == "percent"]
+    assert [value for value, _ in question.choices] == [True, ["a"]]
+    assert '# percent = ["a"]  # if those' in config_text(profile, "table.csv")
 
 
 def test_the_date_of_the_cases_of_a_long_table_is_found(tmp_path):
@@ -496,3 +504,13 @@ def test_a_tab_is_printed_by_its_name():
     written = TableFormat(sep="tab")
     assert written.options() == ["--sep tab"]
     assert TableFormat(sep=written.options()[0].split()[1]) == written
+
+
+@pytest.mark.parametrize(("name", "offered"), [("Customer No", True), ("note", False)])
+def test_customers_of_whom_few_repeat_are_offered_as_a_group(tmp_path, name, offered):
+    values = [f"C{i:04d}" for i in range(len(Y))]
+    values[-1] = values[0]
+    columns = REPORTS | {"id": np.arange(len(Y)), name: values, "y": Y}
+    assert ("group" in questions(look(tmp_path, columns))) is offered
+    columns[name] = [*values[:-2], None, None]
+    assert "group" not in questions(look(tmp_path, columns))

@@ -23,7 +23,7 @@ from truepool.data.labels import Labels, format_names
 from truepool.data.panel import check_times
 from truepool.data.row_names import Naming, cases_of_rows, named_rows
 from truepool.data.sparse import SparseReports
-from truepool.data.tables.column_selection import Batch, ColumnSelection
+from truepool.data.tables.column_selection import COST, Batch, ColumnSelection
 from truepool.data.tables.csv_faults import UnevenRow, lines_above_header
 from truepool.data.tables.dataset import Part, open_dataset, read_part
 from truepool.data.tables.files import (
@@ -38,11 +38,12 @@ from truepool.data.tables.files import (
     unreadable,
 )
 from truepool.data.tables.json_lines import (
-    parse_number,
+    column_of_numbers,
     parse_object,
     peek,
     split_classes,
 )
+from truepool.data.tables.numbers import parse_numbers
 from truepool.data.tables.origin import LEGACY, Origin
 from truepool.data.tables.reader import load_table
 from truepool.data.tables.report_columns import parse_reports
@@ -308,20 +309,14 @@ def _json(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
         if reports is None:
             wanted.check_costs(keys)
             reports = wanted.reports(keys)
+        decimal = wanted.written.decimal
         numbers = (
-            nw.new_series(
-                name,
-                [
-                    parse_number(row.get(name), name, start + t, wanted.written)
-                    for t, row in enumerate(rows)
-                ],
-                nw.Float64,
-                backend="pyarrow",
-            )
+            column_of_numbers(rows, name, "a report", start, decimal)
             for name in reports
         )
         with named_rows(_line):
-            values, _ = parse_reports(numbers, wanted.written, start)
+            series = wanted.series(numbers)
+            values, signed = parse_reports(series, wanted.written, start)
         ids = [row.get(wanted.id) for row in rows] if wanted.id in keys else None
         times = None
         if wanted.time is not None:
@@ -330,10 +325,16 @@ def _json(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
             )
             with named_rows(_line):
                 times = parse_times(column, wanted.written, start)
-        columns = {
-            name: np.array([row.get(name) for row in rows], dtype=object)
-            for name in wanted.written.columns
-        }
+        with named_rows(_line):
+            columns = {
+                name: parse_numbers(
+                    column_of_numbers(rows, name, COST, start, decimal),
+                    wanted.written,
+                    COST,
+                    start,
+                )
+                for name in wanted.written.columns
+            }
         known = {wanted.id, wanted.time, *reports, *wanted.written.columns}
         others = Counter(
             key for row in rows if not row.keys() >= {*reports} for key in row
@@ -341,7 +342,7 @@ def _json(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
         )  # fmt: skip
         with cases_of_rows(np.arange(start, start + len(rows))), named_rows(_line):
             batch = wanted.batch([*values.values()], ids, times, columns)
-        yield replace(batch, others=others, naming=_line)
+        yield replace(batch, others=others, naming=_line, signed=signed)
         start += len(rows)
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +14,7 @@ from truepool.core.formatting import pluralize
 from truepool.data.case_columns import CURRENCY
 from truepool.data.reports import MAX_SCORE
 from truepool.data.tables.agent_columns import looks_like_id
+from truepool.data.tables.class_columns import class_columns
 from truepool.data.tables.doubtful_columns import says_percent
 from truepool.data.tables.numbers import MISSING
 from truepool.data.tables.outcome_column import spelled_alike
@@ -30,6 +31,8 @@ MANY_NUMBERS = 20
 
 FEW_CELLS, FEW_SHARE = 3, 0.01
 """So many cells that are no dates, or this share, are mistakes in a column of dates."""
+
+UNITS = ("percentages", "numbers between 0 and 1", "numbers up to 100")
 
 NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?\s*%?")
 
@@ -231,6 +234,23 @@ def profile_columns(table: pa.Table) -> dict[str, ColumnProfile]:
     }
 
 
+def name_class_columns(
+    columns: Mapping[str, ColumnProfile],
+) -> tuple[dict[str, ColumnProfile], dict[str, str]]:
+    """Call columns of classes ``agent:class``; also return what they were called.
+
+    The labels are those of any column of text.
+    """
+    numbers = [name for name, column in columns.items() if column.lies_within(100.0)]
+    texts = [c.distinct for c in columns.values() if c.numbers is None and not c.dated]
+    found = [class_columns(numbers, t) for t in texts if len(t) <= len(columns)]
+    joined = next(filter(None, found), {})
+    if any(other not in ({}, joined) for other in found):
+        joined = {}
+    named = {joined.get(name, name): column for name, column in columns.items()}
+    return {n: replace(column, name=n) for n, column in named.items()}, joined
+
+
 def columns_by_class(columns: Mapping[str, ColumnProfile]) -> dict[str, list[str]]:
     """Columns of each agent that has one per class, ``agent:class``."""
     agents: dict[str, list[str]] = {}
@@ -256,9 +276,13 @@ def agents_in_percent(
 
 def describe_units(columns: Sequence[ColumnProfile]) -> str:
     """Say in which units columns of reports are."""
-    signed = {column.percent for column in columns}
-    kinds = {True: "percentages", False: "numbers between 0 and 1"}
-    return " and ".join(kind for percent, kind in kinds.items() if percent in signed)
+    kinds = [
+        "percentages" if c.percent
+        else "numbers between 0 and 1" if c.lies_within(1.0) or c.numbers is None
+        else "numbers up to 100"
+        for c in columns
+    ]  # fmt: skip
+    return " and ".join(sorted({*kinds}, key=UNITS.index))
 
 
 def format_mean(reports: Sequence[FloatArray], columns: Sequence[ColumnProfile]) -> str:

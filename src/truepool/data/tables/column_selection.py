@@ -1,7 +1,7 @@
 """Batches of cases, and which columns of a table they are read from."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -23,6 +23,7 @@ from truepool.data.labels import Labels, format_names
 from truepool.data.panel import check_times
 from truepool.data.row_names import Naming, cases_of_rows
 from truepool.data.tables.agent_columns import renormalize
+from truepool.data.tables.class_columns import JOINTS
 from truepool.data.tables.numbers import describe_amounts, parse_numbers
 from truepool.data.tables.report_columns import parse_reports
 from truepool.data.tables.table_format import TableFormat
@@ -30,6 +31,9 @@ from truepool.data.tables.times import parse_times
 
 Ids: TypeAlias = pa.Array | list[Any]
 """Labels of cases, as a table has them; of JSON lines, any values."""
+
+COST = "the cost of a case"
+"""What a column holds by which a pool decides."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,11 +106,25 @@ class ColumnSelection:
 
     def reports(self, names: Collection[str]) -> list[str]:
         """Columns with the reports: one of each agent, or one per class."""
-        classes = self.labels.names
-        named = [f"{agent}:{label}" for agent in self.agents for label in classes]
-        if len(classes) == 2 and set(named).isdisjoint(names):
-            return list(self.agents)
-        return named
+        if len(self.labels.names) == 2:
+            named = self._by_class(":")
+            return list(self.agents) if set(named).isdisjoint(names) else named
+        ways = map(self._by_class, (":", *JOINTS))
+        found = (own for own in ways if not set(own).isdisjoint(names))
+        return next(found, self._by_class(":"))
+
+    def _by_class(self, joint: str) -> list[str]:
+        return [
+            f"{agent}{joint}{k}" for agent in self.agents for k in self.labels.names
+        ]
+
+    def series(self, columns: Iterable[nw.Series[Any]]) -> Iterator[nw.Series[Any]]:
+        """Yield the columns with the reports, those of classes as ``agent:class``."""
+        columns = [*columns]
+        one_each = len(columns) == len(self.agents)
+        own = self.agents if one_each else self._by_class(":")
+        for column, name in zip(columns, own, strict=True):
+            yield column.alias(name)
 
     def batch(
         self,
@@ -139,7 +157,7 @@ class ColumnSelection:
         if floating and not (written.percent or written.scores):
             reports = [_floats(cell) for cell in cells]
         else:
-            columns = (as_series(batch, name) for name in names)
+            columns = self.series(as_series(batch, name) for name in names)
             parsed, signed = parse_reports(columns, written, start)
             reports = [*parsed.values()]
         ids = batch.column(self.id) if self.id in batch.schema.names else None
@@ -149,7 +167,7 @@ class ColumnSelection:
         others, amounts = {}, {}
         for name in written.columns:
             own = as_series(batch, name)
-            others[name] = parse_numbers(own, written, "the cost of a case", start)
+            others[name] = parse_numbers(own, written, COST, start)
             amounts[name] = describe_amounts(own, others[name], written)
         found = {name: said for name, said in amounts.items() if said}
         read = self.batch(reports, ids, times, others, start)

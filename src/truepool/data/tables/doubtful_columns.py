@@ -120,6 +120,33 @@ def _spans_percentages(name: str, values: FloatArray) -> bool:
     return {*name_parts(name)}.isdisjoint((*SHARES, *MEASURES))
 
 
+def score_columns(
+    columns: Mapping[str, FloatArray], others: Sequence[FloatArray], what: str
+) -> dict[str, tuple[str, bool]]:
+    """Say why columns (T,) may be scores, and whether they fall where others rise.
+
+    They rise or fall with the mean rank of ``others`` (T,), surely and more than
+    faintly; ``what`` says what these are.
+
+    >>> p = np.arange(40) / 40
+    >>> score_columns({"bureau": 850 - 500 * p}, [p], "the reports")["bureau"]
+    ('its numbers go from 362.5 to 850 and fall as the reports rise ...', True)
+    """
+    step = max(1, len(next(iter(others), ())) // MOST_ROWS)
+    mean = _mean([_ranks(values[::step]) for values in others])
+    found = {}
+    for name, values in columns.items():
+        related, reach = _correlation(values[::step], mean)
+        if abs(related) > max(FAINT, reach):
+            move = f"rise with {what}" if related > 0 else f"fall as {what} rise"
+            why = (
+                f"its numbers go from {np.nanmin(values):g} to {np.nanmax(values):g} "
+                f"and {move} (rank correlation {related:.2f})"
+            )
+            found[name] = (why, related < 0)
+    return found
+
+
 def _coarse(columns: Mapping[str, FloatArray]) -> dict[str, int]:
     """Columns with few different values, where half of all have more."""
     counts = {n: len(np.unique(v[~np.isnan(v)])) for n, v in columns.items()}

@@ -1,21 +1,24 @@
 """JSON lines: one object per case, or per report."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import narwhals as nw
 import numpy as np
 
 from truepool.core.errors import ReportError, SourceError
 from truepool.data.class_report import in_class_order
 from truepool.data.tables.column_selection import ColumnSelection
-from truepool.data.tables.table_format import TableFormat
 
 FIRST_LINES = 1_000
 """JSON lines that are looked at to see whether a table is long."""
+
+NUMBERS = {float, int, type(None)}
+"""Types of numbers, and of none."""
 
 
 def json_keys(source: Path | BinaryIO) -> list[str]:
@@ -82,19 +85,26 @@ def split_classes(
     return found
 
 
-def parse_number(value: Any, name: str, t: int, written: TableFormat) -> float:
-    """Return the report of an agent in a line, NaN where there is none."""
-    gone = isinstance(value, str) and value.strip() in written.missing
-    if value is None or gone:
-        return np.nan
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        low, high = sorted(written.ends(name))
-        what = "a number in [0, 1]"
-        if (low, high) != (0, 1):
-            sign = ", without a percent sign" if written.in_percent(name) else ""
-            what = f"a number from {low:g} to {high:g}{sign}"
+def column_of_numbers(
+    rows: Sequence[Mapping[str, Any]], name: str, what: str, start: int, decimal: str
+) -> nw.Series[Any]:
+    """Return the values of a key, as text where one of the lines has text.
+
+    A number among texts gets their decimal mark. The first line is number ``start``.
+    """
+    values = [row.get(name) for row in rows]
+    kinds = {*map(type, values)}
+    if kinds <= NUMBERS:
+        with suppress(OverflowError):  # an integer of 400 digits is left to the reader
+            numbers = np.array(values, dtype=np.float64)  # None becomes NaN
+            return nw.new_series(name, numbers, backend="pyarrow")
+    if not kinds <= {*NUMBERS, str}:
+        t = next(t for t, v in enumerate(values) if type(v) not in {*NUMBERS, str})
         raise ReportError(
-            f"a report must be {what}; {name!r} has {value!r:.40} in line {t + 1}. Use "
-            "null where there is no report."
+            f"{what} must be a number; {name!r} has {values[t]!r:.40} in line "
+            f"{start + t + 1}. Use null where there is none."
         )
-    return float(value)
+    texts = [
+        v if isinstance(v, str | None) else str(v).replace(".", decimal) for v in values
+    ]
+    return nw.new_series(name, texts, nw.String, backend="pyarrow")

@@ -18,7 +18,8 @@ class Origin:
     ``separator`` is the one that was detected, and ``encoding`` the one that was
     guessed, None where nothing was. ``delimiter`` separates the columns, and
     ``sheet_rows`` are the numbers of the rows in the sheet of a workbook.
-    ``no_outcome`` counts the rows of words that mean that there is no outcome yet.
+    ``no_outcome`` counts the rows of words that mean that there is no outcome yet;
+    ``class_columns`` are the names ``agent:class`` of columns that are called else.
     """
 
     path: Path | None = None
@@ -28,6 +29,7 @@ class Origin:
     delimiter: str = ","
     sheet_rows: tuple[int, ...] = ()
     no_outcome: Mapping[str, int] = field(default_factory=dict)
+    class_columns: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def naming(self) -> Callable[[int], str] | None:

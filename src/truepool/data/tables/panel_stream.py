@@ -207,13 +207,13 @@ def open_panels(
             f"{', '.join(dataset.columns)}. Say which one holds the outcome "
             "(--outcome), or answer the question about it in the config file."
         )
-    frame, _ = read_source(next(_heads(dataset)), written)
+    frame, origin = read_source(next(_heads(dataset)), written)
     check_unit_names(frame, written)
     head = load_table(frame, written)
     engine = engine or Processes()
     found, mass = _outcomes(dataset, written, engine)
     every = np.ones(len(found), dtype=bool)
-    head, labels, numbers = name_classes(head, found, every, written.positive)
+    head, labels, numbers = name_classes(head, found, every, written, by_case=False)
     named = labels is not None
     if labels is None:
         K = 2 if head.values.ndim == 2 else head.values.shape[2]
@@ -224,7 +224,7 @@ def open_panels(
         dataset,
         PartReader(written, head.agents, labels, named),
         weights,
-        replace(head.summary, agents=head.agents, duplicate_ids=0),
+        replace(head.summary, origin=origin, agents=head.agents, duplicate_ids=0),
         progress,
         engine,
         checkpoint,

@@ -14,7 +14,12 @@ import numpy as np
 
 from truepool.core.errors import TruepoolError
 from truepool.core.formatting import pluralize
-from truepool.data.tables.column_profile import ColumnProfile, profile_columns
+from truepool.data.tables.class_columns import describe_class_columns
+from truepool.data.tables.column_profile import (
+    ColumnProfile,
+    name_class_columns,
+    profile_columns,
+)
 from truepool.data.tables.csv_faults import NAMES
 from truepool.data.tables.doubtful_columns import name_parts
 from truepool.data.tables.outcome_column import spelled_alike
@@ -29,6 +34,7 @@ from truepool.data.tables.profile_agents import (
 from truepool.data.tables.profile_findings import Findings
 from truepool.data.tables.profile_long import find_long
 from truepool.data.tables.profile_outcome import find_outcome
+from truepool.data.tables.profile_scores import ask_for_score_columns
 from truepool.data.tables.profile_times import find_time
 from truepool.data.tables.question import Question
 from truepool.data.tables.reader import INDEXES, load_panel, read_source
@@ -77,7 +83,7 @@ def profile_table(path: Path) -> TableProfile:
     """Look at a table of which nothing is known yet."""
     frame, origin = read_source(path, TableFormat())
     separator = origin.separator
-    columns = profile_columns(frame.to_native())
+    columns, joined = name_class_columns(profile_columns(frame.to_native()))
     look = Findings({name: c for name, c in columns.items() if name not in INDEXES})
     find_propensity(look)
     if not find_long(look):
@@ -87,6 +93,8 @@ def profile_table(path: Path) -> TableProfile:
         doubt_agents(look, columns)
         _find_id(look)
         find_time(look)
+    if joined and "agents" in look.reasons:
+        look.reasons["agents"] += f"; {describe_class_columns(joined)}"
     if separator is not None:
         name = "tab" if separator == "\t" else separator
         look.set("sep", name, f"{NAMES[separator]} in the header")
@@ -94,6 +102,7 @@ def profile_table(path: Path) -> TableProfile:
         look.set("decimal", ",", "decimal commas in the numbers")
     find_percentages(look)
     ask_for_percentages(look)
+    ask_for_score_columns(look, columns.get(look.options.get("outcome", "")))
     ask_for_words(look)
     _find_groups(look)
     _find_constant_cost(look)
@@ -182,9 +191,20 @@ def _find_constant_cost(look: Findings) -> None:
 
 def _is_code(column: ColumnProfile) -> bool:
     """Whether whole numbers name something, by what they are called: no amounts."""
-    if CODE_NAMES.isdisjoint(name_parts(column.name)) or column.numbers is None:
+    if not _is_called_code(column) or column.numbers is None:
         return False
     return bool((column.numbers == np.floor(column.numbers)).all())
+
+
+def _is_called_code(column: ColumnProfile) -> bool:
+    return not CODE_NAMES.isdisjoint(name_parts(column.name))
+
+
+def _repeats(column: ColumnProfile) -> bool:
+    """Whether half of the rows repeat a value; of a customer or the like, any row."""
+    if _is_called_code(column):
+        return len(column.distinct) < int((column.codes >= 0).sum())
+    return len(column.distinct) <= column.rows / 2
 
 
 def _find_groups(look: Findings) -> None:
@@ -199,7 +219,9 @@ def _find_groups(look: Findings) -> None:
         if not (c.dated or c.time_formats or c.nearly_times or c.spelled_alike)
     }  # fmt: skip
     texts |= {n: c for n, c in look.open.items() if _is_code(c)}
-    many = {n: c for n, c in texts.items() if SEGMENTS < len(c.distinct) <= c.rows / 2}
+    many = {
+        n: c for n, c in texts.items() if SEGMENTS < len(c.distinct) and _repeats(c)
+    }
     few = {n: c for n, c in texts.items() if 2 <= len(c.distinct) <= SEGMENTS}
     for option, sentence, columns in (
         ("group", "do the cases of one of these belong together (--group)?", many),

@@ -84,7 +84,11 @@ def _ask_for_agents(look: Findings) -> None:
     sentence = "which columns hold the reports of agents?"
     look.questions.append(Question("agents", sentence, every, likely=len(large) > 1))
     look.suggested += large.values()
-    above = [name for name, column in large.items() if not column.lies_within(1.0)]
+    tops = {name: float(np.nanmax(column.by_row)) for name, column in large.items()}
+    if far := _far_beyond_one(tops):
+        _ask_if_percentages(look, far)
+        return
+    above = [name for name, top in tops.items() if top > 1]
     if above:
         some = (above, "if those of the others are fractions")
         look.ask(
@@ -216,15 +220,12 @@ def ask_for_percentages(look: Findings) -> None:
             ask_for_scores(look, *score_range([reports]))
         elif reports.percent or reports.lies_within(1.0):
             return
-        elif look.owner is not None and (above := _far_above(reports, look.owner)):
-            names = join_names([repr(name) for name in above])
-            top, rest = max(above.values()), "those of the other agents at most to 1"
-            sentence = f"are the reports of {names} percentages?"
-            look.ask("percent", sentence, ([*above], f"up to {top:g}; {rest}"))
         else:
-            why = (True, "if the reports lie between 0 and 100")
-            look.ask("percent", "are the reports percentages?", why)
+            far = {} if look.owner is None else _far_above(reports, look.owner)
+            _ask_if_percentages(look, far)
         return
+    if look.classes and "percent" not in look.options:
+        _ask_for_percentages_by_class(look)
     if look.classes or look.jury or "agents" not in look.options:
         return
     others = [column.by_row for column in look.reports]
@@ -247,12 +248,39 @@ def ask_for_percentages(look: Findings) -> None:
         look.questions.append(question)
 
 
+def _ask_for_percentages_by_class(look: Findings) -> None:
+    """Ask about agents some of whose columns of classes go beyond 1, up to 100."""
+    tops: dict[str, float] = {}
+    for column in look.reports:
+        agent = column.name.rpartition(":")[0]
+        tops[agent] = max(tops.get(agent, 0.0), float(np.nanmax(column.by_row)))
+    above = {name: top for name, top in tops.items() if top > 1}
+    if above:
+        _ask_if_percentages(look, above if len(above) < len(tops) else {})
+
+
+def _ask_if_percentages(look: Findings, above: Mapping[str, float]) -> None:
+    """Ask whether the reports of some agents, or of all, are percentages."""
+    if not above:
+        why = (True, "if the reports lie between 0 and 100")
+        look.ask("percent", "are the reports percentages?", why)
+        return
+    names = join_names([repr(name) for name in above])
+    top, rest = max(above.values()), "those of the other agents at most to 1"
+    sentence = f"are the reports of {names} percentages?"
+    look.ask("percent", sentence, ([*above], f"up to {top:g}; {rest}"))
+
+
 def _far_above(reports: ColumnProfile, owner: ColumnProfile) -> dict[str, float]:
     """Largest report of each agent of a long table in percent, beside fractions."""
-    tops = _largest(reports.by_row, owner)
+    return _far_beyond_one(_largest(reports.by_row, owner))
+
+
+def _far_beyond_one(tops: Mapping[str, float]) -> dict[str, float]:
+    """Largest reports of the agents that go far beyond those of the others, up to 1."""
     small = [top for top in tops.values() if 0 < top <= 1]
     large = {name: top for name, top in tops.items() if top > 1}
-    far = small and max(large.values()) >= UNIT_RATIO * max(small)
+    far = small and large and max(large.values()) >= UNIT_RATIO * max(small)
     return large if far else {}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from truepool.core.formatting import pluralize
 from truepool.data.labels import no_outcome_words
-from truepool.data.tables.column_profile import ColumnProfile, format_mean
+from truepool.data.tables.column_profile import MOST_WORDS, ColumnProfile, format_mean
 from truepool.data.tables.doubtful_columns import name_parts
 from truepool.data.tables.profile_findings import Findings
 from truepool.data.tables.question import Question
@@ -24,7 +24,9 @@ PLAIN = ({"0", "1"}, {"0.0", "1.0"}, {"false", "true"})
 
 def find_outcome(look: Findings, columns: Mapping[str, ColumnProfile]) -> None:
     """Find the column of the outcome, or ask for it; and for its positive label."""
-    fit = [column for column in columns.values() if _fits(column, look.classes)]
+    fit = [column for column in columns.values() if _fits(column, look.classes)] or [
+        column for column in columns.values() if _nearly_fits(column, look.classes)
+    ]
     usual = [column for column in fit if has_usual_name(column)]
     chosen = usual if len(fit) > 1 else fit
     third = [c for c in columns.values() if not usual and _has_third_label(look, c)]
@@ -54,8 +56,10 @@ def set_outcome(look: Findings, column: ColumnProfile, also: str = "") -> None:
     counts = ", ".join(f"{k!r} in {n:,} rows" for k, n in column.counts.items())
     look.set("outcome", column.name, counts + also, column.name)
     labels = _labels(column)
-    words = [word for word in column.distinct if word not in labels]
-    for word in no_outcome_words(words):
+    words = no_outcome_words([w for w in column.distinct if w not in labels])
+    if look.classes:
+        words += [label for label in labels if label not in look.classes]
+    for word in words:
         count = pluralize(column.counts[word], "row")
         reason = f"no outcome yet ({count} of {column.name!r})"
         look.missing.setdefault(word, []).append(reason)
@@ -93,6 +97,15 @@ def _fits(column: ColumnProfile, classes: Sequence[str]) -> bool:
     if not classes:
         return is_outcome(column)
     return bool(column.distinct) and {*_labels(column)} <= {*classes}
+
+
+def _nearly_fits(column: ColumnProfile, classes: Sequence[str]) -> bool:
+    """Whether most rows have a class, of two at least, and few labels are none."""
+    strange = [label for label in _labels(column) if label not in classes]
+    named = [label for label in _labels(column) if label in classes]
+    if len(named) < 2 or len(strange) > MOST_WORDS:
+        return False
+    return sum(map(column.counts.__getitem__, named)) > column.rows / 2
 
 
 def _labels(column: ColumnProfile) -> list[str]:

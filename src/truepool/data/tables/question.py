@@ -55,6 +55,18 @@ def percent_question(
     return replace(agent_question("percent", found, " in percent"), if_so=answer)
 
 
+def score_question(
+    found: Mapping[str, str], agents: Sequence[str], ranges: Sequence[str]
+) -> Question:
+    """Ask whether columns are agents with scores, beside ``agents`` that are known.
+
+    >>> score_question({"vendor": "..."}, ["rf"], ["vendor=0-999"]).if_so
+    {'agents': ['rf', 'vendor'], 'scores': ['vendor=0-999']}
+    """
+    answer = {"agents": [*agents, *found], "scores": [*ranges]}
+    return replace(agent_question("scores", found, " with scores"), if_so=answer)
+
+
 def agent_question(option: str, found: Mapping[str, str], kind: str = "") -> Question:
     """Ask whether columns are agents, by their names and what speaks for or against.
 

@@ -1,6 +1,7 @@
 """Tables in: from a file or a frame to reports by agent."""
 
 import os
+import shlex
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,7 +34,7 @@ from truepool.data.layout import (
     take_cases,
 )
 from truepool.data.panel import Panel
-from truepool.data.row_names import cases_of_rows, named_cases, named_rows
+from truepool.data.row_names import case_name, cases_of_rows, named_cases, named_rows
 from truepool.data.sparse import SparseReports
 from truepool.data.tables.agent_columns import (
     binary_columns,
@@ -43,6 +44,7 @@ from truepool.data.tables.agent_columns import (
     ignored_columns,
     numbered_columns,
 )
+from truepool.data.tables.class_columns import class_columns, rename_class_columns
 from truepool.data.tables.doubtful_columns import doubtful_columns
 from truepool.data.tables.files import read_file, read_names
 from truepool.data.tables.long import (
@@ -258,7 +260,7 @@ def _panel(
     if not later.any():
         return panel, summary
     with _named_cases(reports, written, later):
-        reports, _, _ = name_classes(reports, outcomes, known, written.positive)
+        reports, _, _ = name_classes(reports, outcomes, known, written)
         waiting = reports.take(later)
         pending = panel.with_pending(
             waiting.given,
@@ -324,7 +326,7 @@ def _settled(
     allow_empty_cases: bool,
 ) -> Panel:
     """Panel of the cases with an outcome."""
-    reports, labels, numbers = name_classes(reports, outcomes, known, written.positive)
+    reports, labels, numbers = name_classes(reports, outcomes, known, written)
     settled = reports.take(known)
     weighted, groups = settled.share, settled.column(written.group)
     panel = Panel(
@@ -422,6 +424,8 @@ def _known_reports(
     labels: Labels | None,
     check: CaseCheck,
 ) -> ReportTable:
+    if labels is not None:
+        frame = frame.rename(class_columns(frame.columns, map(str, labels.names)))
     reports, _, _ = _table(frame, written.of_new_cases(frame.columns))
     missing = [name for name in agents if name not in reports.agents]
     unknown = [name for name in reports.agents if name not in agents]
@@ -518,7 +522,8 @@ def read_source(source: Any, written: TableFormat) -> tuple[nw.DataFrame[Any], O
             "the cases into it, or name another table"
         )
     frame, words = trim_outcomes(frame, written)
-    return frame, replace(origin, no_outcome=words)
+    frame, found = rename_class_columns(frame, written)
+    return frame, replace(origin, no_outcome=words, class_columns=found)
 
 
 def _column_names(source: Any) -> Sequence[Any]:
@@ -734,12 +739,20 @@ def _identical(frame: nw.DataFrame[Any]) -> int:
 
 
 def name_classes(
-    reports: ReportTable, outcomes: Array, known: BoolArray, positive: Any
+    reports: ReportTable,
+    outcomes: Array,
+    known: BoolArray,
+    written: TableFormat,
+    *,
+    by_case: bool = True,
 ) -> tuple[ReportTable, Labels | None, Array]:
-    """Reports, labels and class numbers where the columns name the classes."""
+    """Reports, labels and class numbers where the columns name the classes.
+
+    Outcomes that are not ``by_case`` are those of no case in particular.
+    """
     if not reports.classes:
         return reports, None, outcomes[known]
-    names = reports.classes
+    names, positive = reports.classes, written.positive
     if len(names) == 2:
         labels = Labels.of_two(names[0], names[1], positive)
     elif positive is not None:
@@ -750,7 +763,18 @@ def name_classes(
     else:
         labels = Labels(names)
     texts = [str(label).strip() for label in outcomes[known].tolist()]
-    return _in_order_of(labels, reports), labels, labels.encode(texts)
+    try:
+        numbers = labels.encode(texts)
+    except OutcomeError:
+        t = next(t for t, text in enumerate(texts) if text not in names)
+        word, where = texts[t], f" in {case_name(t)}" if by_case else ""
+        raise OutcomeError(
+            f"an outcome must be one of the classes {', '.join(names)}; column "
+            f"{written.outcome!r} has {word!r}{where}. If it means that there is no "
+            f"outcome (yet), pass --missing {shlex.quote(word)}; else correct it, or "
+            f"give each agent a column for it, such as '{reports.agents[0]}:{word}'."
+        ) from None
+    return _in_order_of(labels, reports), labels, numbers
 
 
 def _in_order_of(labels: Labels | None, reports: ReportTable) -> ReportTable:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from truepool.core.formatting import pluralize
 from truepool.data.labels import format_names
+from truepool.data.tables.class_columns import describe_class_columns
 from truepool.data.tables.csv_faults import NAMES
 from truepool.data.tables.origin import Origin
 
@@ -110,6 +111,9 @@ class TableSummary:
             notes.append(f"Columns are separated by {separator} (detected).")
         if self.origin.encoding is not None:
             notes.append(GUESSED_ENCODING)
+        if self.origin.class_columns:
+            how = describe_class_columns(self.origin.class_columns)
+            notes.append(f"{how[0].upper()}{how[1:]}.")
         for word, rows in self.origin.no_outcome.items():
             has = "has" if rows == 1 else "have"
             notes.append(

@@ -1,0 +1,194 @@
+"""Columns of classes that are not joined by a colon."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+from truepool.core.errors import OutcomeError, TruepoolError
+from truepool.data.labels import Labels
+from truepool.data.tables import TableFormat, load_panel, read_panel
+from truepool.data.tables.batches import read_batches
+from truepool.data.tables.class_columns import class_columns
+from truepool.data.tables.dataset import open_dataset
+from truepool.data.tables.panel_stream import open_panels
+from truepool.data.tables.profile import profile_table
+from truepool.data.tables.reader import load_reports
+
+CLASSES = ("Deferred", "Urgent", "Non Urgent")
+AGENTS = ("Logit 2019", "rf_v2")
+JOINTS = pytest.mark.parametrize("joint", [" ", "_", ".", "-"])
+
+
+def table(joint, classes=CLASSES, agents=AGENTS, T=60):
+    rng = np.random.default_rng(3)
+    reports = rng.dirichlet(np.ones(len(classes)), (T, len(agents)))
+    columns = {
+        f"{agent}{joint}{label}": reports[:, i, k]
+        for i, agent in enumerate(agents)
+        for k, label in enumerate(classes)
+    }
+    return pd.DataFrame({**columns, "triage": rng.choice(classes, T)})
+
+
+@JOINTS
+def test_any_of_four_characters_may_join_agent_and_class(joint):
+    expected = read_panel(table(":"), "triage")
+    panel, summary = load_panel(table(joint), TableFormat("triage"))
+    assert panel.agents == AGENTS
+    assert panel.labels == expected.labels
+    assert_allclose(panel.reports, expected.reports)
+    (note,) = [note for note in summary.notes() if "such as" in note]
+    assert note == (
+        f"Columns such as 'Logit 2019{joint}Deferred' are read as the class 'Deferred' "
+        "of the agent 'Logit 2019'."
+    )
+
+
+def test_agents_of_such_columns_are_called_by_their_own_names():
+    frame = table("_", agents=(*AGENTS, "nb")).assign(age=40.0)
+    frame[[f"nb_{label}" for label in CLASSES]] *= 100
+    named = read_panel(frame, "triage", agents="rf_v2,nb", percent="nb")
+    assert named.agents == ("rf_v2", "nb")
+    ignored = read_panel(frame, "triage", ignore=["Logit 2019", "age"], percent="nb")
+    assert_allclose(ignored.reports, named.reports)
+
+
+def test_an_agent_may_be_the_beginning_of_another():
+    panel = read_panel(table("_", agents=("rf", "rf_v2")), "triage")
+    assert panel.agents == ("rf", "rf_v2")
+
+
+@pytest.mark.parametrize(
+    ("names", "labels"),
+    [
+        pytest.param([f"m{i}_{k}" for i in "ab" for k in "012"], "012", id="numbers"),
+        pytest.param([f"m{i}_{k}" for i in "ab" for k in "xy"], "xy", id="two labels"),
+        pytest.param(["a_x", "a_y", "a_z"], "xyz", id="one agent"),
+        pytest.param(
+            ["a_x", "a_y", "a_z", "b_x", "b_y"], "xyz", id="one lacks a class"
+        ),
+        pytest.param(
+            ["a_x", "a_y", "a_z", "b x", "b y", "b z"], "xyz", id="two joints"
+        ),
+        pytest.param([f"{i}:{k}" for i in "ab" for k in "xyz"], "xyz", id="colons"),
+        pytest.param(
+            [f"{i}{j}{k}" for j in "_-" for i in "ab" for k in "xyz"], "xyz", id="both"
+        ),
+    ],
+)
+def test_nothing_is_guessed_where_names_may_mean_something_else(names, labels):
+    assert class_columns(names, labels) == {}
+
+
+def test_three_labels_without_such_columns_are_told_what_they_are_called():
+    frame = table("/").rename(columns={"triage": "y"})
+    with pytest.raises(TruepoolError, match=r"per class \(columns agent:class\)"):
+        read_panel(frame)
+
+
+@JOINTS
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
+def test_new_cases_are_read_either_way(tmp_path, joint, kind):
+    new = table(joint).drop(columns="triage")
+    path = tmp_path / f"new.{kind}"
+    if kind == "csv":
+        new.to_csv(path, index=False)
+    elif kind == "parquet":
+        new.to_parquet(path)
+    else:
+        new.to_json(path, orient="records", lines=True, double_precision=15)
+    labels = Labels(CLASSES)
+    (batch,) = read_batches(path, AGENTS, labels, TableFormat())
+    assert_allclose(batch.values, read_panel(table(":"), "triage").reports)
+    whole = load_reports(path, AGENTS, TableFormat(), labels)
+    assert_allclose(whole.values, batch.values)
+
+
+def test_json_lines_may_leave_agents_out(tmp_path):
+    path = tmp_path / "new.jsonl"
+    path.write_text(
+        '{"rf_v2_Deferred": 20, "rf_v2_Urgent": 30, "rf_v2_Non Urgent": 50}'
+    )
+    written = TableFormat(percent="rf_v2")
+    (batch,) = read_batches(path, AGENTS, Labels(CLASSES), written)
+    assert_allclose(batch.values[0], [[np.nan] * 3, [0.2, 0.3, 0.5]])
+
+
+def test_a_data_set_may_have_such_columns(tmp_path):
+    table("_").to_parquet(tmp_path / "train.parquet")
+    written = TableFormat("triage")
+    stream = open_panels(open_dataset(tmp_path / "train.parquet"), written)
+    (panel,) = stream.in_order()
+    assert_allclose(panel.reports, read_panel(table(":"), "triage").reports)
+    assert any("such as 'Logit 2019_Deferred'" in n for n in stream.summary.notes())
+
+
+def with_word(joint):
+    frame = table(joint)
+    frame.loc[[20, 30], "triage"] = "LWBS"
+    return frame
+
+
+@pytest.mark.parametrize("joint", [":", "_"])
+def test_an_outcome_that_is_no_class_is_refused_with_its_column_and_cure(
+    tmp_path, joint
+):
+    frame = with_word(joint)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(OutcomeError) as refusal:
+        read_panel(tmp_path / "t.csv", "triage")
+    assert str(refusal.value) == (
+        "an outcome must be one of the classes Deferred, Urgent, Non Urgent; column "
+        "'triage' has 'LWBS' in line 22 of the file. If it means that there is no "
+        "outcome (yet), pass --missing LWBS; else correct it, or give each agent a "
+        "column for it, such as 'Logit 2019:LWBS'."
+    )
+    panel = read_panel(tmp_path / "t.csv", "triage", missing="LWBS")
+    assert (len(panel), len(panel.pending)) == (58, 2)
+    frame.to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(OutcomeError, match=r"'triage' has 'LWBS'\. If it means"):
+        open_panels(open_dataset(tmp_path / "t.parquet"), TableFormat("triage"))
+
+
+@pytest.mark.parametrize("joint", [":", "_"])
+def test_a_look_asks_what_a_label_that_is_no_class_means(tmp_path, joint):
+    with_word(joint).to_csv(tmp_path / "t.csv", index=False)
+    profile = profile_table(tmp_path / "t.csv")
+    assert profile.options["outcome"] == "triage"
+    (question,) = profile.questions
+    assert question.choices == (("LWBS", "no outcome yet (2 rows of 'triage')"),)
+    assert profile.problem is None
+
+
+def test_a_column_of_kinds_is_no_outcome_because_it_shares_a_word(tmp_path):
+    kinds = ["Urgent", "Deferred", "Paid", "Free", "Other"] * 12
+    frame = table(":").drop(columns="triage").assign(kind=kinds)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert "outcome" not in profile_table(tmp_path / "t.csv").options
+
+
+@pytest.mark.parametrize(
+    ("agents", "percent"), [(AGENTS[:1], ["Logit 2019"]), (AGENTS, True)]
+)
+def test_a_look_asks_about_columns_of_classes_in_percent(tmp_path, agents, percent):
+    frame = table(":")
+    frame[[f"{agent}:{label}" for agent in agents for label in CLASSES]] *= 100
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    profile = profile_table(tmp_path / "t.csv")
+    (question,) = profile.questions
+    assert (question.option, question.choices[0][0]) == ("percent", percent)
+    assert "numbers up to 100" in profile.reasons["agents"]
+    assert profile.problem is None
+
+
+@JOINTS
+def test_a_look_at_a_table_finds_them(tmp_path, joint):
+    path = tmp_path / "new.csv"
+    table(joint).assign(age=40.5).to_csv(path, index=False)
+    profile = profile_table(path)
+    assert profile.options["agents"] == [*AGENTS]
+    assert profile.options["outcome"] == "triage"
+    assert profile.classes == CLASSES
+    assert f"'Logit 2019{joint}Deferred' are read as" in profile.reasons["agents"]
+    assert profile.problem is None
