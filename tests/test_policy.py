@@ -26,6 +26,7 @@ POLICY = {
     "agents.report_cache": {"DIGEST": 32},
     "agents.zoo.conversion": {"OPSET": 15},
     "cli": {"PAGE_WIDTH": 80},
+    "cli.compare": {"MANY_ROWS": 2_000},
     "cli.demo": {"COST_FN": 10, "SHOWN": 5},
     "cli.demo_panels": {"DEGRADED_AFTER": 0.4, "FEATURES": 0.1, "HOSTILE_AFTER": 0.7},
     "cli.llm": {"INTERRUPTED": 130},

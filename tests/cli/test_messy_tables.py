@@ -8,7 +8,8 @@ import pytest
 from messy_tables import TABLES, write
 from numpy.testing import assert_allclose
 
-from truepool.cli import config
+from truepool.cli import compare, config
+from truepool.data.panel import Panel
 from truepool.data.tables import read_column_names
 
 KINDS = pytest.mark.parametrize("kind", TABLES)
@@ -250,6 +251,15 @@ def test_forecasts_are_scored_by_the_time_they_stood(truepool, tmp_path):
     assert "300 cases split into 600 intervals between updates" in err
     stood = json.loads(out)["rows"][0]["brier"]
     assert stood > last  # the first forecasts were half noise
+
+
+def test_a_long_wait_for_updates_is_announced(monkeypatch, capsys):
+    panel = Panel([[0.1, 0.2], [0.8, 0.7]] * 2, [0, 0, 1, 1], questions=[1, 1, 2, 2])
+    compare._print_size(panel)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(compare, "MANY_ROWS", 3)
+    compare._print_size(panel)
+    assert "2 cases have 4 rows, one for each time" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("verb", ["compare", "fit", "pool"])

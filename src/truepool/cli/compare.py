@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from truepool.data.tables import TableFormat
 
 
+MANY_ROWS = 2_000
+"""Above so many rows of cases split by updates, it is said that fitting takes long."""
+
+
 @options.with_table
 def compare(
     panel: options.Table = None,
@@ -70,6 +74,8 @@ def compare(
     )
     options.check_class_costs(costs, cases.labels)
     options.note_faults(cases, outcome=False)  # said first, below
+    if pool is None and not quiet:
+        _print_size(cases)
     with opened(where), progress_bar("Comparing pools") as progress:
         result = run(
             cases,
@@ -106,6 +112,18 @@ def compare(
         if pool is None:
             print_line(_others())
         print_files(json_file, markdown)
+
+
+def _print_size(panel: "Panel") -> None:
+    """Say before the wait that updates make many rows, and how to have fewer."""
+    from truepool.cli.outputs import print_note
+
+    if panel.questions is not None and len(panel) > MANY_ROWS:
+        print_note(
+            f"{panel.size:,} cases have {len(panel):,} rows, one for each time a "
+            "report changed; fitting every pool to them may take minutes. Faster: "
+            "--pool mean,log-odds,platt, or --updates last."
+        )
 
 
 def _doubt(panel: "Panel", costs: "Costs") -> str | None:

@@ -325,7 +325,7 @@ def test_intervals_allow_for_what_heavy_cases_have_not_shown():
 
 @pytest.mark.parametrize("number", [5, 12])
 def test_intervals_of_few_groups_are_students(number):
-    """Coverage of 95 %, 400 draws: slope 86 and 91 % before, 97 and 95 % after."""
+    """Coverage of 95 %, 1,000 draws: slope 87 and 92 % before, 95 % after."""
     rng = np.random.default_rng(0)
     group = np.repeat(np.arange(number), 60)
     of_mean, of_slope = interval_width(0.95, group)
@@ -335,8 +335,8 @@ def test_intervals_of_few_groups_are_students(number):
         shifted = z + rng.normal(0, 0.4, number)[group]
         y = (rng.random(len(group)) < expit(shifted)).astype(int)
         fit = cox(expit(z), y, None, group)
-        # Averaged over the shifts, the slope is .966 and the bias -.0055.
-        slopes.append(covered(fit.slope, fit.slope_error, of_slope, 0.966))
-        biases.append(covered(*mean_bias(expit(z), y, None, group), of_mean, -0.0055))
+        # Averaged over the shifts (quadrature), slope .9702 and bias -.0034.
+        slopes.append(covered(fit.slope, fit.slope_error, of_slope, 0.9702))
+        biases.append(covered(*mean_bias(expit(z), y, None, group), of_mean, -0.0034))
     assert np.mean(slopes) > 0.91
     assert np.mean(biases) > 0.9
