@@ -104,6 +104,7 @@ POLICY = {
     "data.tables.doubtful_columns": {
         "FAINT": 0.2,
         "FEW_VALUES": 20,
+        "FULL_SPAN": (5, 95),
         "MOST_ROWS": 50_000,
         "PRECISE": 0.1,
         "REACH": 1.96,

@@ -99,6 +99,16 @@ def test_agents_in_whole_percents_are_in_the_command(follow):
     assert shown["agents"] == ["Alpha", "Beta 2", "Gamma"]
 
 
+def test_one_agent_in_fractions_beside_percentages_is_not_said_to_be_in_percent(follow):
+    columns = {"edr": (100 * P["Alpha"]).round(), "ndr": P["Beta 2"]}
+    columns["siem"] = with_word((100 * P["Gamma"]).round(1), "-", 10)
+    out, shown, _ = follow(columns | {"verdict": LABEL})
+    assert (
+        "--agents edr,ndr,siem --percent=edr,siem --positive LABEL --missing -" in out
+    )
+    assert shown["agents"] == ["edr", "ndr", "siem"]
+
+
 def test_a_cost_that_is_the_same_in_every_row_is_offered(follow):
     out, _, _ = follow(P | {"review_cost": 12.5, "y": Y})
     assert (

@@ -170,6 +170,8 @@ def test_the_cure_of_two_roles_works_when_it_is_pasted(run, agents, rest):
     code, _, err = run(*FIT, *words, agents, options=())
     assert (code, f"If it is not an agent, pass --agents {rest};" in err) == (2, True)
     assert run(*FIT, *words, rest.strip("'"), options=())[0] == 0
+    code, _, err = run(*FIT, *words, agents, "--percent=day", options=())
+    assert (code, f"If it is not an agent, pass --agents {rest};" in err) == (2, True)
 
 
 def test_rows_that_were_entered_twice_are_told_from_repeated_ids(run, truepool):

@@ -5,12 +5,12 @@ import numpy as np
 from truepool.audits.severity import LIKELY
 from truepool.audits.values import Calibration
 from truepool.comparison import Estimate
-from truepool.core.arrays import Array, FloatArray, IntArray, case_mean
+from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray, case_mean
 from truepool.core.formatting import percent
 from truepool.data.panel import Panel
 from truepool.measures.inference import independent_units, paired_p_values
 from truepool.measures.inference.bootstrap import standard_errors
-from truepool.measures.inference.unseen_cases import large_weights, unseen_share
+from truepool.measures.inference.unseen_cases import unseen_share
 from truepool.measures.scores import auc
 
 SLOPES = (0.8, 1.25)
@@ -150,17 +150,20 @@ def share_gone(found: Calibration, other: Calibration) -> float:
 
 
 def mean_bias(
-    p: FloatArray, outcomes: IntArray, weights: FloatArray | None, groups: Array | None
+    p: FloatArray,
+    outcomes: IntArray,
+    weights: FloatArray | None,
+    groups: Array | None,
+    heavy: BoolArray,
 ) -> tuple[float, float]:
     """Mean of reports (T,) minus outcomes (T,), and its standard error.
 
-    Where weights differ much, heavy cases vary at least as they would if the reports
-    were right: none of those that were seen may have been positive.
+    Where weights differ much, ``heavy`` cases vary at least as they would if the
+    reports were right: none of those that were seen may have been positive.
     """
     gaps = p - outcomes
     units = independent_units(gaps[:, None], weights, groups)[:, 0]
     mean, variance = float(units.mean()), float(units.var(ddof=1) / len(units))
-    heavy = large_weights(weights)
     if weights is not None and heavy.any():
         squares = np.square(weights[heavy] / weights.sum())
         seen = float(squares @ np.square(gaps[heavy] - mean))

@@ -108,8 +108,9 @@ def _words(question: "Question") -> str:
     flag = f"--{question.option}"
     if question.option in ("missing", "scores"):
         return shlex.join([word for v, _ in question.choices for word in (flag, v)])
-    if question.option == "percent" and question.choices[0][0] is not True:
-        return percent_option(question.choices[0][0])
+    some = [v for v, _ in question.choices if v is not True]
+    if question.option == "percent" and some:  # the others look like fractions
+        return percent_option(some[0])
     value = options.SPELLINGS[flag].value
     if question.option == "agents" and question.likely:
         names = [str(name).replace(",", "?") for name, _ in question.choices]

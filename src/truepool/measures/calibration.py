@@ -11,6 +11,7 @@ import numpy as np
 
 from truepool.core.arrays import (
     Array,
+    BoolArray,
     FloatArray,
     IntArray,
     case_count,
@@ -90,6 +91,7 @@ def cox(
     outcomes: IntArray,
     weights: FloatArray | None = None,
     groups: Array | None = None,
+    heavy: BoolArray | None = None,
 ) -> Cox:
     r"""Logistic regression of outcomes on the log-odds of reports (Cox 1958).
 
@@ -100,9 +102,10 @@ def cox(
     weights or groups the test is Wald's, with the variance between the groups. Of G
     groups, W is referred to :math:`W (G - 2) / (2 G) \sim F(2, G - 2)`, as Hotelling's
     statistic is. Error and ratio are NaN with fewer than three groups, of which two
-    coefficients are fitted and none is left to vary. Where weights differ much, heavy
-    cases vary at least as they would if the reports were right: none of those that were
-    seen may have been positive.
+    coefficients are fitted and none is left to vary. Where weights differ much,
+    ``heavy`` cases (those of large weights, unless they are given) vary at least as
+    they would if the reports were right: none of those that were seen may have been
+    positive.
 
     >>> p = np.repeat([0.1, 0.9], 50)
     >>> fit = cox(p, np.r_[np.arange(50) < 15, np.arange(50) < 35].astype(int))
@@ -148,7 +151,8 @@ def cox(
                 return Cox(intercept, slope, np.nan, np.nan, 2, np.nan)
         between = scores @ scores.T
         if weights is not None:
-            between += _unseen(p, outcomes, total, chance, design)
+            large = large_weights(weights) if heavy is None else heavy
+            between += _unseen(p, outcomes, total, chance, design, large)
     spread = inverse @ between @ inverse
     if not plain:
         gap = found - start
@@ -164,9 +168,9 @@ def _unseen(
     weights: FloatArray,
     chance: FloatArray,
     design: FloatArray,
+    heavy: BoolArray,
 ) -> FloatArray:
     """Variance (2, 2) of the scores that the heavy cases have not shown."""
-    heavy = large_weights(weights)
     w, x = weights[heavy], design[:, heavy]
     expected = (x * (w**2 * p[heavy] * (1 - p[heavy]))) @ x.T
     seen = (x * np.square(w * (outcomes - chance)[heavy])) @ x.T

@@ -276,12 +276,14 @@ def _panel(
 def check_unit_names(frame: nw.DataFrame[Any], written: TableFormat) -> None:
     """Refuse names of agents in percent, or with scores, that no agent has.
 
-    An agent that is ignored may be named, so that a config file can name it.
+    An agent that is ignored may be named, so that a config file can name it; one that
+    is used otherwise too is refused as such (`choose_agents`).
     """
     if not (written.scores or isinstance(written.percent, tuple)):
         return
     if written.long is None:
         names = _report_columns(frame.columns, replace(written, ignore=()))
+        names += [name for name in written.case_columns if name in frame.columns]
     elif written.long[1] in frame.columns:
         found = frame[written.long[1]].drop_nulls().unique().to_list()
         names = sorted(map(str, found))

@@ -120,12 +120,21 @@ def _complete(
     )
 
 
-def large_weights(weights: FloatArray | None) -> BoolArray:
+def large_weights(
+    weights: FloatArray | None, questions: Array | None = None
+) -> BoolArray:
     """Whether each weight is one of the large ones (T,); none where all are alike.
+
+    Rows of one of the ``questions`` (T,) are one case, of the weight of all of them.
 
     >>> large_weights(np.array([1.0, 20.0, 2.0])), large_weights(np.array([1.0, 2.0]))
     (array([False,  True, False]), array([False, False]))
+    >>> large_weights(np.array([0.05, 0.95, 1.0]), np.array(["a", "a", "b"]))
+    array([False, False, False])
     """
+    if weights is not None and questions is not None:
+        row = np.unique(questions.astype(str), return_inverse=True)[1]
+        weights = np.bincount(row, weights).astype(np.float64)[row]
     if weights is None or weights.max() <= LIKE_WEIGHTS * weights.min():
         return np.zeros(0 if weights is None else len(weights), bool)
     return np.asarray(weights > np.sqrt(weights.min() * weights.max()))
