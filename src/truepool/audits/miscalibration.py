@@ -10,7 +10,7 @@ from truepool.core.formatting import percent
 from truepool.data.panel import Panel
 from truepool.measures.inference import independent_units, paired_p_values
 from truepool.measures.inference.bootstrap import standard_errors
-from truepool.measures.inference.unseen_cases import large_weights, unseen_share
+from truepool.measures.inference.unseen_cases import unseen_variance
 from truepool.measures.scores import auc
 
 SLOPES = (0.8, 1.25)
@@ -150,37 +150,43 @@ def share_gone(found: Calibration, other: Calibration) -> float:
 
 
 def mean_bias(
-    p: FloatArray, outcomes: IntArray, weights: FloatArray | None, groups: Array | None
+    p: FloatArray,
+    outcomes: IntArray,
+    weights: FloatArray | None,
+    groups: Array | None,
+    questions: Array | None = None,
 ) -> tuple[float, float]:
     """Mean of reports (T,) minus outcomes (T,), and its standard error.
 
     Where weights differ much, heavy cases vary at least as they would if the reports
-    were right: none of those that were seen may have been positive.
+    were right, as in Cox's regression.
     """
     gaps = p - outcomes
     units = independent_units(gaps[:, None], weights, groups)[:, 0]
     mean, variance = float(units.mean()), float(units.var(ddof=1) / len(units))
-    heavy = large_weights(weights)
-    if weights is not None and heavy.any():
-        squares = np.square(weights[heavy] / weights.sum())
-        seen = float(squares @ np.square(gaps[heavy] - mean))
-        expected = float(squares @ (p[heavy] * (1 - p[heavy])))
-        variance += expected * unseen_share(seen, expected)
+    if weights is not None:
+        w = weights / weights.sum()
+        scores, design = (w * (gaps - mean))[None], np.ones((1, len(p)))
+        variance += unseen_variance(scores, design, p, w, questions).item()
     return mean, float(np.sqrt(variance))
 
 
-def interval_width(level: float, groups: Array | None) -> tuple[float, float]:
+def interval_width(
+    level: float, cases: int, groups: Array | None
+) -> tuple[float, float]:
     """Half the width of an interval of a mean, and of a slope, in standard errors.
 
     Those of G groups are known from the groups alone: Student's t with G - 1 degrees of
     freedom. Cox's error of a slope divides by G where an unbiased one does by G - 1.
+    Where each group is one case, such as one split into rows by updates, the cases are
+    as independent as others.
     """
-    if groups is None:
+    G = cases if groups is None else len(np.unique(groups.astype(str)))
+    if G == cases:
         z = standard_errors(level)
         return z, z
     from scipy.special import stdtrit
 
-    G = len(np.unique(groups.astype(str)))
     t = -float(stdtrit(G - 1, (1 - level) / 2))
     return t, t * float(np.sqrt(G / (G - 1)))
 

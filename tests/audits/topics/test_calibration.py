@@ -306,7 +306,7 @@ def test_intervals_allow_for_what_heavy_cases_have_not_shown():
     A calibrated agent had p < 0.05 in 38 % of draws, and has in 11 %.
     """
     rng = np.random.default_rng(0)
-    width, _ = interval_width(0.95, None)
+    width, _ = interval_width(0.95, 4000, None)
     slopes, biases, wrong = [], [], []
     for _ in range(100):
         p = expit(rng.normal(-3.5, 1.2, 4000))
@@ -328,7 +328,7 @@ def test_intervals_of_few_groups_are_students(number):
     """Coverage of 95 %, 1,000 draws: slope 87 and 92 % before, 95 % after."""
     rng = np.random.default_rng(0)
     group = np.repeat(np.arange(number), 60)
-    of_mean, of_slope = interval_width(0.95, group)
+    of_mean, of_slope = interval_width(0.95, len(group), group)
     slopes, biases = [], []
     for _ in range(200):
         z = rng.normal(-1, 1.2, len(group))

@@ -145,14 +145,14 @@ def calibration(
     few = describe_shortage(y[each], groups=g)
     if few:
         return Calibration(who, len(each), *errors, None, None, None, None, few)
-    fit = cox(p, y, w, g)
+    fit = cox(p, y, w, g, q)
     shares = None
     if questions is not None:
         _, row, rows = np.unique(q, return_inverse=True, return_counts=True)
         shares = 1 / rows[row]
     no_slope = missing_slope(p, y, fit.slope, shares)
-    bias, error = mean_bias(p, y, w, g)
-    of_mean, of_slope = interval_width(level, g)
+    bias, error = mean_bias(p, y, w, g, q)
+    of_mean, of_slope = interval_width(level, len(each), g)
     return Calibration(
         who,
         len(each),

@@ -131,13 +131,40 @@ def large_weights(weights: FloatArray | None) -> BoolArray:
     return np.asarray(weights > np.sqrt(weights.min() * weights.max()))
 
 
-def unseen_share(seen: float, expected: float) -> float:
-    """Share of an expected variance that was not seen, between 0 and 1.
+def unseen_variance(
+    scores: FloatArray,
+    design: FloatArray,
+    p: FloatArray,
+    weights: FloatArray,
+    questions: Array | None = None,
+) -> FloatArray:
+    """Variance (M, M) of a sum of scores (M, T) that the heavy cases have not shown.
 
-    >>> unseen_share(1.0, 4.0), unseen_share(4.0, 1.0), unseen_share(0.0, 0.0)
-    (0.75, 0.0, 0.0)
+    Scores are weights times the ``design`` (M, T) times outcome minus expectation. If
+    the reports p (T,) are right, they vary by p (1 - p); where no heavy case was
+    positive, those that were seen vary far less. Rows of one question are one case.
+
+    >>> p, one = np.array([0.1, 0.1]), np.ones((1, 2))
+    >>> unseen_variance(np.array([[0.9, 0.0]]), one, p, np.array([1.0, 10.0]))
+    array([[9.]])
     """
-    return max(0.0, 1 - float(seen / expected)) if expected > 0 else 0.0
+    T = len(p)
+    case = (
+        np.arange(T)
+        if questions is None
+        else np.unique(questions, return_inverse=True)[1]
+    )
+    total = np.bincount(case, weights).astype(np.float64)
+    heavy = large_weights(total)
+    sums, sizes = (
+        np.stack([np.bincount(case, row)[heavy] for row in rows])
+        for rows in (scores, design * weights)
+    )
+    mean = (np.bincount(case, weights * p) / total)[heavy]
+    seen, expected = sums @ sums.T, (sizes * mean * (1 - mean)) @ sizes.T
+    most = float(np.trace(expected))
+    missing = max(0.0, 1 - float(np.trace(seen)) / most) if most > 0 else 0.0
+    return np.asarray(expected * missing)
 
 
 def _unit_sizes(
