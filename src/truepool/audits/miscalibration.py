@@ -5,12 +5,12 @@ import numpy as np
 from truepool.audits.severity import LIKELY
 from truepool.audits.values import Calibration
 from truepool.comparison import Estimate
-from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray, case_mean
+from truepool.core.arrays import Array, FloatArray, IntArray, case_mean
 from truepool.core.formatting import percent
 from truepool.data.panel import Panel
 from truepool.measures.inference import independent_units, paired_p_values
 from truepool.measures.inference.bootstrap import standard_errors
-from truepool.measures.inference.unseen_cases import unseen_share
+from truepool.measures.inference.unseen_cases import unseen_variance
 from truepool.measures.scores import auc
 
 SLOPES = (0.8, 1.25)
@@ -154,32 +154,32 @@ def mean_bias(
     outcomes: IntArray,
     weights: FloatArray | None,
     groups: Array | None,
-    heavy: BoolArray,
+    questions: Array | None = None,
 ) -> tuple[float, float]:
     """Mean of reports (T,) minus outcomes (T,), and its standard error.
 
-    Where weights differ much, ``heavy`` cases vary at least as they would if the
-    reports were right: none of those that were seen may have been positive.
+    Where weights differ much, heavy cases vary at least as they would if the reports
+    were right, as in Cox's regression.
     """
     gaps = p - outcomes
     units = independent_units(gaps[:, None], weights, groups)[:, 0]
     mean, variance = float(units.mean()), float(units.var(ddof=1) / len(units))
-    if weights is not None and heavy.any():
-        squares = np.square(weights[heavy] / weights.sum())
-        seen = float(squares @ np.square(gaps[heavy] - mean))
-        expected = float(squares @ (p[heavy] * (1 - p[heavy])))
-        variance += expected * unseen_share(seen, expected)
+    if weights is not None:
+        w = weights / weights.sum()
+        scores, design = (w * (gaps - mean))[None], np.ones((1, len(p)))
+        variance += unseen_variance(scores, design, p, w, questions).item()
     return mean, float(np.sqrt(variance))
 
 
 def interval_width(
-    level: float, groups: Array | None, cases: int
+    level: float, cases: int, groups: Array | None
 ) -> tuple[float, float]:
     """Half the width of an interval of a mean, and of a slope, in standard errors.
 
     Those of G groups are known from the groups alone: Student's t with G - 1 degrees of
     freedom. Cox's error of a slope divides by G where an unbiased one does by G - 1.
-    Groups of one case each are cases.
+    Where each group is one case, such as one split into rows by updates, the cases are
+    as independent as others.
     """
     G = cases if groups is None else len(np.unique(groups.astype(str)))
     if G == cases:

@@ -11,14 +11,13 @@ import numpy as np
 
 from truepool.core.arrays import (
     Array,
-    BoolArray,
     FloatArray,
     IntArray,
     case_count,
     from_log_scale,
     log_scale,
 )
-from truepool.measures.inference.unseen_cases import large_weights, unseen_share
+from truepool.measures.inference.unseen_cases import unseen_variance
 
 LOG_ODDS_LIMIT = 7.0
 """Log-odds are clipped here (1 in 1,000): the votes of a forest are exactly 0 or 1, and
@@ -91,7 +90,7 @@ def cox(
     outcomes: IntArray,
     weights: FloatArray | None = None,
     groups: Array | None = None,
-    heavy: BoolArray | None = None,
+    questions: Array | None = None,
 ) -> Cox:
     r"""Logistic regression of outcomes on the log-odds of reports (Cox 1958).
 
@@ -102,10 +101,9 @@ def cox(
     weights or groups the test is Wald's, with the variance between the groups. Of G
     groups, W is referred to :math:`W (G - 2) / (2 G) \sim F(2, G - 2)`, as Hotelling's
     statistic is. Error and ratio are NaN with fewer than three groups, of which two
-    coefficients are fitted and none is left to vary. Where weights differ much,
-    ``heavy`` cases (those of large weights, unless they are given) vary at least as
-    they would if the reports were right: none of those that were seen may have been
-    positive.
+    coefficients are fitted and none is left to vary. Where weights differ much, heavy
+    cases vary at least as they would if the reports were right: none of those that were
+    seen may have been positive. Rows of one of the ``questions`` are one case there.
 
     >>> p = np.repeat([0.1, 0.9], 50)
     >>> fit = cox(p, np.r_[np.arange(50) < 15, np.arange(50) < 35].astype(int))
@@ -142,7 +140,7 @@ def cox(
         square = ones * (1 - chance) ** 2 + (total - ones) * chance**2
         between = (design * square) @ design.T
     else:
-        scores = design * (ones - total * chance)
+        scores = each = design * (ones - total * chance)
         if groups is not None:
             unit = np.unique(groups.astype(str), return_inverse=True)[1]
             scores = np.stack([np.bincount(unit, row) for row in scores])
@@ -151,8 +149,7 @@ def cox(
                 return Cox(intercept, slope, np.nan, np.nan, 2, np.nan)
         between = scores @ scores.T
         if weights is not None:
-            large = large_weights(weights) if heavy is None else heavy
-            between += _unseen(p, outcomes, total, chance, design, large)
+            between += unseen_variance(each, design, p, total, questions)
     spread = inverse @ between @ inverse
     if not plain:
         gap = found - start
@@ -160,21 +157,6 @@ def cox(
     error = float(np.sqrt(max(spread[0, 0], 0.0)))
     p_value = _p_value(ratio, 2, None if groups is None else scores.shape[1])
     return Cox(intercept - slope * centre, slope, error, ratio, 2, p_value)
-
-
-def _unseen(
-    p: FloatArray,
-    outcomes: IntArray,
-    weights: FloatArray,
-    chance: FloatArray,
-    design: FloatArray,
-    heavy: BoolArray,
-) -> FloatArray:
-    """Variance (2, 2) of the scores that the heavy cases have not shown."""
-    w, x = weights[heavy], design[:, heavy]
-    expected = (x * (w**2 * p[heavy] * (1 - p[heavy]))) @ x.T
-    seen = (x * np.square(w * (outcomes - chance)[heavy])) @ x.T
-    return expected * unseen_share(np.trace(seen), np.trace(expected))
 
 
 def _p_value(ratio: float, free: int, groups: int | None = None) -> float:

@@ -37,7 +37,6 @@ from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.data.panel import last_rows
 from truepool.measures.calibration import cox
 from truepool.measures.groups import describe_shortage
-from truepool.measures.inference.unseen_cases import large_weights
 from truepool.measures.losses import Loss
 from truepool.measures.scores import ece, smooth_ece
 
@@ -146,15 +145,14 @@ def calibration(
     few = describe_shortage(y[each], groups=g)
     if few:
         return Calibration(who, len(each), *errors, None, None, None, None, few)
-    heavy = large_weights(w, None if questions is None else q)
-    fit = cox(p, y, w, g, heavy)
+    fit = cox(p, y, w, g, q)
     shares = None
     if questions is not None:
         _, row, rows = np.unique(q, return_inverse=True, return_counts=True)
         shares = 1 / rows[row]
     no_slope = missing_slope(p, y, fit.slope, shares)
-    bias, error = mean_bias(p, y, w, g, heavy)
-    of_mean, of_slope = interval_width(level, g, len(each))
+    bias, error = mean_bias(p, y, w, g, q)
+    of_mean, of_slope = interval_width(level, len(each), g)
     return Calibration(
         who,
         len(each),

@@ -120,33 +120,51 @@ def _complete(
     )
 
 
-def large_weights(
-    weights: FloatArray | None, questions: Array | None = None
-) -> BoolArray:
+def large_weights(weights: FloatArray | None) -> BoolArray:
     """Whether each weight is one of the large ones (T,); none where all are alike.
-
-    Rows of one of the ``questions`` (T,) are one case, of the weight of all of them.
 
     >>> large_weights(np.array([1.0, 20.0, 2.0])), large_weights(np.array([1.0, 2.0]))
     (array([False,  True, False]), array([False, False]))
-    >>> large_weights(np.array([0.05, 0.95, 1.0]), np.array(["a", "a", "b"]))
-    array([False, False, False])
     """
-    if weights is not None and questions is not None:
-        row = np.unique(questions.astype(str), return_inverse=True)[1]
-        weights = np.bincount(row, weights).astype(np.float64)[row]
     if weights is None or weights.max() <= LIKE_WEIGHTS * weights.min():
         return np.zeros(0 if weights is None else len(weights), bool)
     return np.asarray(weights > np.sqrt(weights.min() * weights.max()))
 
 
-def unseen_share(seen: float, expected: float) -> float:
-    """Share of an expected variance that was not seen, between 0 and 1.
+def unseen_variance(
+    scores: FloatArray,
+    design: FloatArray,
+    p: FloatArray,
+    weights: FloatArray,
+    questions: Array | None = None,
+) -> FloatArray:
+    """Variance (M, M) of a sum of scores (M, T) that the heavy cases have not shown.
 
-    >>> unseen_share(1.0, 4.0), unseen_share(4.0, 1.0), unseen_share(0.0, 0.0)
-    (0.75, 0.0, 0.0)
+    Scores are weights times the ``design`` (M, T) times outcome minus expectation. If
+    the reports p (T,) are right, they vary by p (1 - p); where no heavy case was
+    positive, those that were seen vary far less. Rows of one question are one case.
+
+    >>> p, one = np.array([0.1, 0.1]), np.ones((1, 2))
+    >>> unseen_variance(np.array([[0.9, 0.0]]), one, p, np.array([1.0, 10.0]))
+    array([[9.]])
     """
-    return max(0.0, 1 - float(seen / expected)) if expected > 0 else 0.0
+    T = len(p)
+    case = (
+        np.arange(T)
+        if questions is None
+        else np.unique(questions, return_inverse=True)[1]
+    )
+    total = np.bincount(case, weights).astype(np.float64)
+    heavy = large_weights(total)
+    sums, sizes = (
+        np.stack([np.bincount(case, row)[heavy] for row in rows])
+        for rows in (scores, design * weights)
+    )
+    mean = (np.bincount(case, weights * p) / total)[heavy]
+    seen, expected = sums @ sums.T, (sizes * mean * (1 - mean)) @ sizes.T
+    most = float(np.trace(expected))
+    missing = max(0.0, 1 - float(np.trace(seen)) / most) if most > 0 else 0.0
+    return np.asarray(expected * missing)
 
 
 def _unit_sizes(
