@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
+from truepool.data.panel import Panel
 from truepool.measures.capacity import UNITS, Capacity
 from truepool.measures.decisions import decide
 
@@ -157,3 +158,13 @@ def test_a_rate_needs_dates():
 def test_a_capacity_belongs_to_two_classes():
     with pytest.raises(SettingError, match="two classes; there are 3"):
         decide([[0.2, 0.3, 0.5]], capacity=1)
+
+
+def test_cases_that_are_split_by_updates_are_not_counted_by_the_row():
+    reports = np.array([[0.2, 0.4], [0.6, 0.5], [0.3, 0.1]])
+    questions = ["a", "a", "b"]
+    panel = Panel(reports, [1, 1, 0], weights=[0.5, 0.5, 1], questions=questions)
+    with pytest.raises(SettingError, match="each decided once; these are split"):
+        Capacity.parse("1").check(panel)
+    whole = Panel(reports[1:], [1, 0])
+    Capacity.parse("1").check(whole)

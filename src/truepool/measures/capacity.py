@@ -74,8 +74,17 @@ class Capacity:
             )
 
     def check(self, panel: Panel) -> None:
-        """Refuse a panel with more than two classes, or without the dates of a rate."""
+        """Refuse a panel with more than two classes, or without the dates of a rate.
+
+        A case that is split into rows would be decided, and counted, once per row.
+        """
         self.check_classes(panel.classes)
+        if panel.questions is not None:
+            raise SettingError(
+                "a capacity counts cases, each decided once; these are split into "
+                "intervals between updates. Leave out --capacity, or pass --updates "
+                "last."
+            )
         self.periods(panel.times, len(panel))
 
     def scale(self, part: float) -> "Capacity":
