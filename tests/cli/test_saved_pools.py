@@ -826,3 +826,36 @@ def test_score_says_how_many_reports_were_rescaled(truepool, tmp_path):
     new.write_text("\n".join(map(json.dumps, rows)))
     said = truepool("score", str(path), str(new))[2]
     assert "1 report summed to nearly 1 and was rescaled." in said
+
+
+@pytest.mark.parametrize("words", [("true", "false"), ("True", "False")])
+def test_votes_in_truth_values_are_scored_as_they_were_fitted(
+    words, tmp_path, monkeypatch, truepool
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 2, 60)
+    votes = np.where(rng.random(60) < 0.8, y, 1 - y)
+    table = pd.DataFrame({"a": np.round(0.2 + 0.5 * y, 2), "b": 0.4, "y": y})
+    named = table.assign(flag=np.where(votes == 1, *words))
+    named.to_csv("words.csv", index=False)
+    table.assign(flag=votes).to_csv("numbers.csv", index=False)
+    found = []
+    for name in ("words", "numbers"):
+        fit = ("fit", f"{name}.csv", "--pool", "mean", "-o", f"{name}.pool", "--quiet")
+        assert truepool(*fit)[0] == 0
+        code, out, err = truepool("score", f"{name}.pool", f"{name}.csv", "--quiet")
+        assert code == 0, err
+        found.append(out)
+    assert found[0] == found[1]
+    lines = table.assign(flag=votes == 1).to_json(orient="records", lines=True)
+    (tmp_path / "new.jsonl").write_text(lines)
+    code, out, err = truepool("score", "words.pool", "new.jsonl", "--quiet")
+    assert code == 0, err
+    pooled = [json.loads(line)["pooled"] for line in out.splitlines()]
+    assert pooled == pytest.approx(pd.read_csv(io.StringIO(found[0])).pooled.tolist())
+    named.assign(flag="true").head(3).replace({"flag": {"true": "maybe"}}).to_csv(
+        "odd.csv", index=False
+    )
+    code, _, err = truepool("score", "words.pool", "odd.csv", "-o", "out.csv")
+    assert (code, "column 'flag' has 'maybe'" in err) == (2, True)

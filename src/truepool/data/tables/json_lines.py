@@ -20,6 +20,9 @@ FIRST_LINES = 1_000
 NUMBERS = {float, int, type(None)}
 """Types of numbers, and of none."""
 
+VOTES = {bool, type(None)}
+"""Types of reports that are true or false, as tables may have them too."""
+
 
 def json_keys(source: Path | BinaryIO) -> list[str]:
     """Keys of the first JSON lines of a file or a stream; nothing of it is used up.
@@ -94,7 +97,7 @@ def column_of_numbers(
     """
     values = [row.get(name) for row in rows]
     kinds = {*map(type, values)}
-    if kinds <= NUMBERS:
+    if kinds <= NUMBERS or kinds <= VOTES:
         with suppress(OverflowError):  # an integer of 400 digits is left to the reader
             numbers = np.array(values, dtype=np.float64)  # None becomes NaN
             return nw.new_series(name, numbers, backend="pyarrow")

@@ -18,6 +18,9 @@ from truepool.data.tables.table_format import TableFormat
 MISSING = tuple(csv.ConvertOptions().null_values)
 """How tables write a value they do not have, beside the empty cell."""
 
+TRUTH = pa.array(["true", "false"])
+"""Words that are read as 1 and 0 where a column has no others."""
+
 FORMS = {
     mark: rf"^[-+]?(?:\d+|[1-9]\d{{0,2}}(?:[{other}'’\x{{a0}}\x{{202f}} ]\d{{3}})+)"
     rf"(?:[{mark}]\d+)?$"
@@ -145,6 +148,19 @@ def cast(text: Any, decimal: str, percent: BoolArray | None = None) -> FloatArra
     """Numbers (T,) of text; percent signs are allowed in the rows ``percent`` (T,)."""
     numbers = pc.cast(_plain(text, decimal, percent), pa.float64())
     return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def truth_values(text: Any) -> FloatArray | None:
+    """Return 1 for true and 0 for false (T,); None where other words stand among them.
+
+    >>> truth_values(pa.array(["true", None, "False"]))
+    array([ 1., nan,  0.])
+    """
+    lower = pc.utf8_lower(text)
+    if not pc.all(pc.is_in(lower.drop_null(), value_set=TRUTH)).as_py():
+        return None
+    votes = pc.cast(pc.equal(lower, TRUTH[0]), pa.float64())
+    return np.asarray(votes.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def first_other(

@@ -24,6 +24,7 @@ from truepool.data.tables.numbers import (
     first_other,
     is_numeric,
     trimmed_text,
+    truth_values,
     typed_numbers,
 )
 from truepool.data.tables.table_format import TableFormat
@@ -95,7 +96,13 @@ class ReportColumn:
         numbers = typed_numbers(self.cells)
         if numbers is not None:
             return numbers
-        return cast(self.text, self.written.decimal, self.percent)
+        try:
+            return cast(self.text, self.written.decimal, self.percent)
+        except pa.ArrowInvalid:
+            votes = truth_values(self.text)
+            if votes is None:
+                raise
+            return votes
 
     def probabilities(self) -> FloatArray:
         """Return the numbers (T,) in [0, 1], if those of the table are in range."""
