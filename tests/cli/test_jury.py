@@ -53,7 +53,7 @@ SHOWN = """\
 50.0 % of items may be decided without a person: at most 10 % errors, with 90 % 
 confidence.
 What to do:
- 1. To decide more items without a person, label about 166 in all, drawn at
+ 1. To decide more items without a person, label about 190 in all, drawn at
     random.
  2. Send 103 items to a person.
  3. Keep bob, dee: without them the mean verdict is significantly worse.
@@ -71,7 +71,7 @@ of the negative items, 9.7 % [0.6, 22.2] are false alarms.
 - 50.0 % of items may be decided without a person: at most 10 % errors, with 90 
 % confidence. The bound is on the errors among these items only: the surest 
 ones, decided by the judges' mean log-odds.
-- About 166 labels in all, drawn at random, would allow more, if errors stay as 
+- About 190 labels in all, drawn at random, would allow more, if errors stay as 
 frequent: of 58 labelled items in these and the next 5 %, the jury decides 3 
 wrongly.
 - 103 items for a person, 97 decided without one.
@@ -429,8 +429,12 @@ def test_verdicts_in_words_that_cannot_be_read_name_the_cure(truepool, tmp_path)
     assert (code, err) == (
         2,
         "error: a verdict in words must be 'yes' or 'no', as the labels are; column "
-        "'verdict' has 'perhaps' in line 4 of the file. Correct it, or leave it "
-        "empty.\n",
+        "'verdict' has 'perhaps' in line 4 of the file. If it means no verdict, pass "
+        "--missing perhaps; else correct it.\n",
+    )
+    assert (
+        truepool("jury", path, *long, "--positive", "yes", "--missing", "perhaps")[0]
+        == 0
     )
     wide = tmp_path / "wide.csv"
     wide.write_text("id,a,b,prompt,passed\n1,yes,no,why,yes\n2,no,no,how,no\n")

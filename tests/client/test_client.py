@@ -268,6 +268,22 @@ def test_costs_of_a_case_are_given_with_the_decision(connect):
     assert client.decide("amounts", "c0", {"amount": 9.0})["threshold"] == 0.1
 
 
+@pytest.mark.parametrize("cost", [120.0, 0.4])
+def test_the_costs_of_cases_are_no_agent_of_the_panel(connect, cost):
+    client = connect()
+    client.create(FRAUD | {"name": "amounts", "costs": {"fn": "amount", "fp": 1}})
+    for number, label in enumerate(["fraud", "ok"] * 4):
+        case = f"c{number}"
+        for agent in FRAUD["agents"]:
+            client.report("amounts", case, agent, 0.1 + 0.1 * number)
+        client.decide("amounts", case, {"amount": cost})
+        client.settle("amounts", case, label)
+    client.flush()
+    panel = client.panel("amounts")
+    assert sorted(panel.agents) == sorted(FRAUD["agents"])
+    assert panel.columns["amount"].tolist() == [cost] * 8
+
+
 @pytest.mark.parametrize(
     ("words", "settings", "sentence"),
     [

@@ -564,6 +564,46 @@ def test_excel_needs_its_extra_and_a_sound_file(tmp_path, monkeypatch):
         read_panel(tmp_path / "mixed.xlsx")
 
 
+def test_of_a_workbook_the_first_sheet_is_read_and_the_others_are_named(tmp_path):
+    from openpyxl import Workbook
+
+    book, rows = Workbook(), [("ada", "bob", "y"), (0.9, 0.4, 1), (0.2, 0.3, 0)]
+    book.active.title = "March"
+    for row in rows:
+        book.active.append(row)
+    book.create_sheet("April").append(["ada"])
+    book.create_sheet("Lists").sheet_state = "hidden"
+    book.save(tmp_path / "months.xlsx")
+    panel, found = load_panel(tmp_path / "months.xlsx", TableFormat())
+    assert len(panel) == 2
+    assert "The first sheet, 'March', was read; not read: 'April'." in found.notes()
+    cover = Workbook()
+    cover.active.append(["Read me"])
+    cases = cover.create_sheet("Cases")
+    for row in rows:
+        cases.append(row)
+    cover.save(tmp_path / "cover.xlsx")
+    with pytest.raises(SourceError, match="'Sheet' of .* has not. If the table is in "
+                       r"another one \('Cases'\), move that to the front"):  # fmt: skip
+        read_panel(tmp_path / "cover.xlsx")
+
+
+@pytest.mark.parametrize("title", [["Export of March"], ["Export", "2026-03"]])
+def test_rows_above_the_header_of_a_sheet_are_named(tmp_path, title):
+    from openpyxl import Workbook
+
+    book = Workbook()
+    names = ("id", "ada", "bob", "cy", "y")
+    for row in (title, [], names, (1, 0.9, 0.4, 0.3, 1), (2, 0.2, 0.3, None, 0)):
+        book.active.append(row)
+    book.save(tmp_path / "titled.xlsx")
+    with pytest.raises(SourceError, match="its header seems to be row 3. Remove the"):
+        read_panel(tmp_path / "titled.xlsx")
+    book.active.delete_rows(1, 2)
+    book.save(tmp_path / "plain.xlsx")
+    assert read_panel(tmp_path / "plain.xlsx").agents == ("ada", "bob", "cy")
+
+
 @pytest.mark.parametrize(
     ("settings", "kind", "match"),
     [

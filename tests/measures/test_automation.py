@@ -1,5 +1,7 @@
 """Cases decided without a person, with a guarantee; and those for a person."""
 
+from math import ceil
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -63,6 +65,15 @@ def test_the_bound_is_that_of_clopper_and_pearson():
 def test_labels_without_an_error_that_a_certificate_needs(max_error, least):
     assert labels_needed(0.0, max_error=max_error) == least
     assert error_bound(0, least) <= max_error < error_bound(0, least - 1)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.01, 2 / 39, 0.05, 0.08])
+def test_labels_needed_are_enough_and_so_are_more(rate):
+    needed = labels_needed(rate)
+    enough = [
+        error_bound(ceil(rate * n), n) <= 0.1 for n in range(needed - 1, needed + 800)
+    ]
+    assert enough == [False] + [True] * 800
 
 
 def test_labels_needed_are_enough_and_none_can_be():

@@ -69,8 +69,14 @@ def panel(content: bytes, pool: Object) -> "Panel":
     from pyarrow import parquet
 
     from truepool.data.tables import read_panel
+    from truepool.data.tables.export import cost_columns
 
     table = parquet.read_table(io.BytesIO(content))
     return read_panel(
-        table, outcome="outcome", positive=pool.get("positive"), id="id", time="time"
+        table,
+        outcome="outcome",
+        positive=pool.get("positive"),
+        id="id",
+        time="time",
+        columns=cost_columns(table.schema),
     )

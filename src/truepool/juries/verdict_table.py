@@ -108,7 +108,7 @@ def read_verdicts(
     columns = written.long[2:] if written.long else _verdict_columns(frame, written)
     columns = [name for name in columns if name in frame.columns]
     with named_rows(origin.naming):
-        frame = number_words(frame, columns, written.outcome, written.positive)
+        frame = number_words(frame, columns, written)
     try:
         with named_rows(origin.naming):
             verdicts, summary = load_verdicts(frame, written)

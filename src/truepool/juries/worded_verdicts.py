@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import narwhals as nw
@@ -11,20 +12,23 @@ from truepool.core.errors import ReportError
 from truepool.core.formatting import is_number
 from truepool.data.row_names import row_name
 from truepool.data.tables.numbers import MISSING, is_empty
+from truepool.data.tables.table_format import TableFormat
 
 
 def number_words(
-    frame: nw.DataFrame[Any], columns: Sequence[str], outcome: str, positive: Any
+    frame: nw.DataFrame[Any], columns: Sequence[str], written: TableFormat
 ) -> nw.DataFrame[Any]:
     """Return the table with 1 and 0 for the two labels, where verdicts are words.
 
-    ``positive`` is 1. The other label is that of the outcome column or, where nothing
-    is labelled yet, the only other word there is. A column without any of the two
-    stays as it is.
+    The positive one is 1. The other label is that of the outcome column or, where
+    nothing is labelled yet, the only other word there is. A column without any of the
+    two stays as it is.
     """
-    words = {name: _words(frame[name]) for name in columns}
+    outcome, positive = written.outcome, written.positive
+    gone = {*MISSING, *written.missing}
+    words = {name: _words(frame[name], gone) for name in columns}
     words = {name: found for name, found in words.items() if found}
-    labels = _words(frame[outcome]) if outcome in frame.columns else {}
+    labels = _words(frame[outcome], gone) if outcome in frame.columns else {}
     known = list(labels) or list(
         {word: 0 for found in words.values() for word in found}
     )
@@ -38,41 +42,47 @@ def number_words(
         if not set(found) & {sign, *other} or len(other) > 1:
             continue
         values = {sign: 1.0, **dict.fromkeys(other, 0.0)}
-        _check_words(name, found, values)
-        numbers = [_number(cell, values) for cell in frame[name].to_list()]
+        cells = frame[name].to_list()
+        _check_words(name, found, values, cells)
+        numbers = [_number(cell, values, gone) for cell in cells]
         column = nw.new_series(name, numbers, backend=frame.implementation)
         frame = frame.with_columns(column)
     return frame
 
 
-def _words(column: nw.Series[Any]) -> dict[str, int]:
-    """Return the words of a column that are no numbers, and where each comes first."""
+def _words(column: nw.Series[Any], gone: AbstractSet[str]) -> dict[str, int]:
+    """Return the words of a column that are no numbers, and where each comes first.
+
+    Those that mean that there is no verdict are ``gone``.
+    """
     if column.dtype != nw.String:
         return {}
     found: dict[str, int] = {}
     cells = column.to_list()
     for row in np.flatnonzero(~is_empty(column)).tolist():
         text = cells[row].strip()
-        if text not in MISSING and not is_number(text.rstrip("%").replace(",", ".")):
+        if text not in gone and not is_number(text.rstrip("%").replace(",", ".")):
             found.setdefault(text.casefold(), row)
     return found
 
 
-def _number(cell: Any, values: dict[str, float]) -> Any:
+def _number(cell: Any, values: dict[str, float], gone: AbstractSet[str]) -> Any:
     text = "" if cell is None else str(cell).strip()
-    if text in MISSING:
+    if text in gone:
         return None
     return values.get(text.casefold()) if not is_number(text) else float(text)
 
 
-def _check_words(name: str, found: dict[str, int], values: dict[str, float]) -> None:
+def _check_words(
+    name: str, found: dict[str, int], values: dict[str, float], cells: Sequence[Any]
+) -> None:
     for word, row in found.items():
         if word not in values:
-            known = " or ".join(map(repr, values))
+            known, cell = " or ".join(map(repr, values)), str(cells[row]).strip()
             raise ReportError(
                 f"a verdict in words must be {known}, as the labels are; column "
-                f"{name!r} has {word!r} in {row_name(row)}. Correct it, or leave it "
-                "empty."
+                f"{name!r} has {cell!r} in {row_name(row)}. If it means no verdict, "
+                f"pass --missing {shlex.quote(cell)}; else correct it."
             )
 
 

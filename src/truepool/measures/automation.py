@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from math import ceil, log
 from typing import Literal, TypeAlias
 
@@ -239,29 +240,32 @@ def error_bound(errors: int, labels: int, confidence: float = 0.9) -> float:
 def labels_needed(
     error_rate: float, *, max_error: float = 0.1, confidence: float = 0.9
 ) -> int | None:
-    """Labels after which errors at this rate are shown to be at most ``max_error``.
+    """Labels from which on errors at this rate are shown to be at most ``max_error``.
+
+    The bound rises by a step with every error, so that a smaller number may be enough,
+    and a few more labels not.
 
     >>> labels_needed(0.0), labels_needed(0.0, max_error=0.05), labels_needed(0.05)
-    (22, 45, 91)
+    (22, 45, 104)
     >>> labels_needed(0.2) is None
     True
     """
     check_shares(max_error, confidence)
     if error_rate >= max_error:
         return None
-    low = ceil(log(1 - confidence) / log(1 - max_error))
-    high = low
+    low = high = ceil(log(1 - confidence) / log(1 - max_error))
 
-    def suffices(labels: int) -> bool:
-        errors = ceil(error_rate * labels)
+    def suffices(labels: int, more: int = 0) -> bool:
+        errors = ceil(error_rate * labels) + more
         return error_bound(errors, labels, confidence) <= max_error
 
-    while not suffices(high):
+    # With an error more, larger numbers suffice as well.
+    while error_rate and not suffices(high, 1):
         high *= 2
         if high > MAX_LABELS:
             return None
-    # The bound rises by a step with every error: the first number from which it holds.
-    return next(n for n in range(max(low, high // 2), high + 1) if suffices(n))
+    enough = takewhile(suffices, range(high, low - 1, -1))
+    return min(enough)
 
 
 def review_order(pooled: ArrayLike, costs: Costs | None = None) -> IntArray:

@@ -3,11 +3,11 @@
 import csv
 import gzip
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from pyarrow.csv import InvalidRow
 
@@ -75,6 +75,26 @@ def _title(path: Path) -> SourceError | None:
         f"{_quoted(first)}, and its header seems to be line {header}. Remove the lines "
         "above it."
     )
+
+
+def check_sheet(path: Path, rows: Mapping[int, Sequence[Any]]) -> None:
+    """Refuse a sheet with rows above its header, such as a title; rows by number.
+
+    A header has more than half as many cells as the widest of the rows.
+    """
+    filled = [
+        (number, [str(cell) for cell in row if cell is not None])
+        for number, row in islice(rows.items(), LOOKED_AT)
+    ]
+    widest = max(len(cells) for _, cells in filled)
+    header = next(number for number, cells in filled if 2 * len(cells) > widest)
+    first, title = filled[0]
+    if first < header <= MOST_TITLE_LINES:
+        raise SourceError(
+            f"a sheet must begin with the names of its columns; that of {path} begins "
+            f"with {_quoted(title[0])}, and its header seems to be row {header}. "
+            "Remove the rows above it."
+        )
 
 
 def _layout(rows: Sequence[tuple[int, list[str]]]) -> tuple[float, int, int | None]:

@@ -49,8 +49,23 @@ def with_options(table: pa.Table, options: Mapping[str, Any]) -> pa.Table:
 def read_options(path: Path) -> dict[str, Any]:
     """Return the options of a Parquet file; none if it has none, or is no such file."""
     try:
-        found = json.loads((parquet.read_schema(path).metadata or {})[KEY])
-    except (pa.ArrowException, OSError, LookupError, ValueError, RecursionError):
+        return options_of(parquet.read_schema(path))
+    except (pa.ArrowException, OSError):
+        return {}
+
+
+def cost_columns(schema: pa.Schema) -> list[str]:
+    """Return the columns of an export that hold what errors cost in each case."""
+    options = options_of(schema)
+    costs = {str(options.get(name)) for name in TEXT if name.startswith("cost_")}
+    return [name for name in schema.names if name in costs]
+
+
+def options_of(schema: pa.Schema) -> dict[str, Any]:
+    """Return the options in the metadata of a table; none if it has none."""
+    try:
+        found = json.loads((schema.metadata or {})[KEY])
+    except (LookupError, ValueError, RecursionError):
         return {}
     if not isinstance(found, dict):
         return {}

@@ -5,7 +5,7 @@ import csv as text
 import gzip
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from glob import has_magic
 from json import loads
 from pathlib import Path
@@ -20,6 +20,7 @@ from truepool.core.files import atomic_path, missing_file
 from truepool.data.tables.csv_faults import (
     MAX_QUOTED,
     NAMES,
+    check_sheet,
     lines_above_header,
     uneven_lines,
 )
@@ -282,7 +283,9 @@ def _read_excel(path: Path) -> tuple[pa.Table, Origin]:
         book = load_workbook(path, read_only=True, data_only=True)
     except (BadZipFile, InvalidFileException, KeyError) as error:
         raise SourceError(f"{path} cannot be read as excel: {error}") from None
-    cells = book.worksheets[0].iter_rows(values_only=True)
+    sheet, *others = book.worksheets
+    unread = tuple(each.title for each in others if each.sheet_state == "visible")
+    cells = sheet.iter_rows(values_only=True)
     filled = {
         number: row
         for number, row in enumerate(cells, 1)
@@ -290,13 +293,27 @@ def _read_excel(path: Path) -> tuple[pa.Table, Origin]:
     }
     rows = [*filled.values()]
     book.close()
-    if not rows:
-        raise SourceError(f"the table must have at least one row; {path} is empty")
+    if len(rows) < 2:
+        raise _no_table(path, sheet.title, unread)
+    check_sheet(path, filled)
     width = max(j + 1 for j, name in enumerate(rows[0]) if name is not None)
     names = ["" if name is None else str(name) for name in rows[0][:width]]
     columns = [_cells([row[j] for row in rows[1:]]) for j in range(width)]
     table = pa.Table.from_arrays(columns, names=names)
-    return table, Origin(path, "excel", sheet_rows=tuple(filled)[1:])
+    sheets = (sheet.title, *unread)
+    return table, Origin(path, "excel", sheet_rows=tuple(filled)[1:], sheets=sheets)
+
+
+def _no_table(path: Path, sheet: str, unread: Sequence[str]) -> SourceError:
+    """Return the refusal of a sheet without cases; another one may have them."""
+    cure = "Write the cases into it, or name another table."
+    if unread:
+        names = ", ".join(map(repr, unread))
+        cure = f"If the table is in another one ({names}), move that to the front."
+    return SourceError(
+        "the first sheet of a workbook must have a header and at least one row below "
+        f"it; {sheet!r} of {path} has not. {cure}"
+    )
 
 
 def _cells(values: list[Any]) -> pa.Array:

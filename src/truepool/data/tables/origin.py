@@ -17,7 +17,8 @@ class Origin:
 
     ``separator`` is the one that was detected, and ``encoding`` the one that was
     guessed, None where nothing was. ``delimiter`` separates the columns, and
-    ``sheet_rows`` are the numbers of the rows in the sheet of a workbook.
+    ``sheet_rows`` are the numbers of the rows in the sheet of a workbook, and
+    ``sheets`` the names of the sheet that was read and of those that were not.
     ``no_outcome`` counts the rows of words that mean that there is no outcome yet;
     ``class_columns`` are the names ``agent:class`` of columns that are called else.
     """
@@ -28,6 +29,7 @@ class Origin:
     encoding: str | None = None
     delimiter: str = ","
     sheet_rows: tuple[int, ...] = ()
+    sheets: tuple[str, ...] = ()
     no_outcome: Mapping[str, int] = field(default_factory=dict)
     class_columns: Mapping[str, str] = field(default_factory=dict)
 
@@ -40,6 +42,12 @@ class Origin:
         if self.sheet_rows:
             return self._in_sheet
         return self._in_text if self.kind in ("csv", "JSON lines") else None
+
+    def other_sheets(self) -> Iterator[str]:
+        """Name the sheets of a workbook that were not read, if there are any."""
+        if len(self.sheets) > 1:
+            read, *others = map(repr, self.sheets)
+            yield (f"The first sheet, {read}, was read; not read: {', '.join(others)}.")
 
     def _in_sheet(self, row: int) -> str:
         return f"row {self.sheet_rows[row]} of the sheet"

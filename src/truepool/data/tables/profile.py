@@ -118,7 +118,7 @@ def profile_table(path: Path) -> TableProfile:
         look.classes,
         encoding=origin.encoding,
         jury=look.jury,
-        warnings=tuple(_warnings(frame, look)),
+        warnings=(*origin.other_sheets(), *_warnings(frame, look)),
     )
     return replace(profile, problem=_problem(path, profile))
 

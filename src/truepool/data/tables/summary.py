@@ -109,6 +109,7 @@ class TableSummary:
         if self.origin.separator is not None:
             separator = NAMES[self.origin.separator]
             notes.append(f"Columns are separated by {separator} (detected).")
+        notes.extend(self.origin.other_sheets())
         if self.origin.encoding is not None:
             notes.append(GUESSED_ENCODING)
         if self.origin.class_columns:
