@@ -68,12 +68,14 @@ def percent(value: float) -> str:
 
     >>> percent(0.1234), percent(1.0), percent(float("nan"))
     ('12.3 %', '100.0 %', '-')
-    >>> percent(0.000123), percent(0.0)
-    ('0.012 %', '0.0 %')
+    >>> percent(0.000123), percent(0.0), percent(1e-12)
+    ('0.012 %', '0.0 %', '< 0.000001 %')
     """
     if isnan(value):
         return "-"
     share = 100 * value
+    if 0 < share < 1e-6:
+        return "< 0.000001 %"
     places = 1 - floor(log10(share)) if 0 < share < 0.1 else 1
     return f"{share:.{min(places, 6)}f} %"
 

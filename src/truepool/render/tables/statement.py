@@ -21,7 +21,7 @@ def describe(statement: Mapping[str, Any]) -> Iterator[str]:
     ...     "total": [12.0, 3.0, 21.0], "per_case": [2.0, 0.5, 3.5], "warnings": ["x"],
     ...     "entries": 19, "chain": "ab" * 32, "seal": "cd" * 32}):
     ...     print(line)
-    ada reported on 7 of 9 cases of fraud settled from 1970-01-01 00:00 UTC.
+    ada reported on 7 of 9 settled cases of fraud from 1970-01-01 00:00 UTC.
     Without its reports, decisions would have cost 12.0 EUR more (95 % interval 3.00
     to 21.0), 2.00 EUR per case that it reported on (0.500 to 3.50).
     The intervals resample these cases; those of the dashboard also allow for cases
@@ -34,7 +34,7 @@ def describe(statement: Mapping[str, Any]) -> Iterator[str]:
     agent, known = statement["agent"], statement["reported"] - statement["unknown"]
     yield (
         f"{agent} reported on {statement['reported']:,} of "
-        f"{pluralize(statement['settled'], 'case')} of {statement['pool']} settled"
+        f"{pluralize(statement['settled'], 'settled case')} of {statement['pool']}"
         f"{_period(statement)}."
     )
     if known:
