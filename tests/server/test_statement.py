@@ -299,7 +299,7 @@ def test_the_command_states_exports_and_checks(filled, tmp_path, truepool):
     code, text, err = truepool(*words, "--to", "1970-01-02", f"--json={out}")
     assert (code, err) == (0, "")
     assert "bob reported on" in text
-    assert "settled before 1970-01-02 00:00 UTC" in text
+    assert "settled cases of fraud before 1970-01-02 00:00 UTC" in text
     assert truepool("ledger", "export", place, "--pool", "fraud", "-o", export)[0] == 0
     code, text, err = truepool("ledger", "check", out, export)
     assert (code, err) == (0, "")
