@@ -109,7 +109,8 @@ class TableSummary:
         if self.origin.separator is not None:
             separator = NAMES[self.origin.separator]
             notes.append(f"Columns are separated by {separator} (detected).")
-        notes.extend(self.origin.other_sheets())
+        if self.origin.sheets:
+            notes.extend(self.origin.other_sheets())
         if self.origin.encoding is not None:
             notes.append(GUESSED_ENCODING)
         if self.origin.class_columns:
