@@ -65,12 +65,24 @@ def shrink_means(
     given = np.ones(len(cells)) if case_weights is None else case_weights
     share = given[cells.case]
     mass = cells.by_agent(share)
-    known = mass > 0
     with np.errstate(invalid="ignore"):
         means = cells.by_agent(share * numbers) / mass
         # Reports of unequal weights tell as much as this many of equal ones.
         counts = mass**2 / cells.by_agent(share**2)
     within = share @ (numbers - means[cells.agent]) ** 2 / mass.sum()
+    cases = given.sum() ** 2 / (given**2).sum()
+    return shrink(means, counts, within, cases)
+
+
+def shrink(
+    means: FloatArray, counts: FloatArray, within: float, cases: float
+) -> FloatArray:
+    """Means (N,) of agents over ``counts`` (N,) of the cases, shrunk.
+
+    ``within`` is the mean square of what they are taken of around them. NaN for an
+    agent whose count is NaN.
+    """
+    known = counts > 0
     agents, total = int(known.sum()), counts[known].sum()
     if total <= agents or agents < 2:
         return np.where(known, means, np.nan)
@@ -82,7 +94,6 @@ def shrink_means(
     if not spread.max() > 0:
         return np.where(known, means, np.nan)
     crowd = (m / spread).sum() / (1.0 / spread).sum()
-    cases = given.sum() ** 2 / (given**2).sum()
     factor = np.minimum((between + within / cases) / spread, 1.0)
     shrunk = np.full(len(means), np.nan)
     shrunk[known] = crowd + factor * (m - crowd)
