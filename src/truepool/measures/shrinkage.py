@@ -13,10 +13,12 @@ the crowd. :math:`\tau^2` is that of DerSimonian & Laird (1986).
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray
+from truepool.core.arrays import FloatArray, case_mean
 from truepool.core.errors import PanelError
 from truepool.data.panel import Panel
 from truepool.data.sparse import SparseReports
+from truepool.data.weights import uniform
+from truepool.measures.losses import Loss, agent_losses, report_losses
 
 RARE_FILL = 0.5
 """With a smaller share of the cells filled, agents are shrunk towards the crowd."""
@@ -98,3 +100,30 @@ def shrink(
     shrunk = np.full(len(means), np.nan)
     shrunk[known] = crowd + factor * (m - crowd)
     return shrunk
+
+
+def comparable_losses(
+    panel: Panel, loss: Loss, case_weights: FloatArray | None = None
+) -> FloatArray:
+    """Mean loss (N,) by which agents can be ranked; infinite without a report.
+
+    It is that of their own reports, or, where agents are shrunk, the loss of the mean
+    of all reports plus how much more than it each lost on the same cases, shrunk: who
+    reported on few or on easy cases is not the best for that.
+
+    >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0])
+    >>> comparable_losses(panel, Loss("brier")).round(3)
+    array([0.01, 0.25])
+    """
+    if not reports_are_rare(panel):
+        return agent_losses(panel, loss, case_weights)
+    cells, loss, cases = (
+        cells_of(panel),
+        loss.on(panel),
+        panel.case_weights(case_weights),
+    )
+    pooled = cells.linear(uniform(len(panel.agents)))[:, None]
+    crowd = loss.evaluate(pooled, panel.outcomes)
+    more = report_losses(panel, cells, loss) - crowd[cells.case]
+    shrunk = case_mean(crowd, cases) + shrink_means(cells, more, cases)
+    return np.where(np.isnan(shrunk), np.inf, shrunk)
