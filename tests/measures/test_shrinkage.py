@@ -7,7 +7,12 @@ from numpy.testing import assert_allclose
 from truepool import pools
 from truepool.data.panel import Panel
 from truepool.data.sparse import SparseReports
-from truepool.measures.shrinkage import reports_are_rare, shrink_means
+from truepool.measures.losses import Loss, agent_losses
+from truepool.measures.shrinkage import (
+    comparable_losses,
+    reports_are_rare,
+    shrink_means,
+)
 
 
 def cells_with(counts, cases):
@@ -106,3 +111,45 @@ def test_ten_answers_do_not_earn_extreme_weights(filled):
     assert crowd / alone > 1000  # what its weight would be, to that of the others
     credited = pools.make("vcg").fit_panel(panel).weights_
     assert credited[-1] < 3 * np.median(credited[credited > 0])
+
+
+@pytest.mark.parametrize("filled", [0.05, 0.2, 0.4])
+def test_a_lucky_newcomer_is_not_the_best_agent(filled):
+    panel = lucky_newcomer(filled)
+    assert np.argmin(agent_losses(panel, Loss("brier"))) == 199
+    assert pools.make("best-agent").fit_panel(panel).weights_[-1] == 0.0
+
+
+def easy_and_hard(agents=8):
+    """Half of 600 cases are easy; the first agent saw those, the second is better."""
+    rng = np.random.default_rng(3)
+    cases = np.arange(600)
+    p = np.where(cases < 300, rng.choice([0.03, 0.97], 600), 0.5)
+    outcomes = (rng.random(600) < p).astype(np.int64)
+    table = np.clip(p[:, None] + rng.normal(0.0, 0.15, (600, agents)), 0.01, 0.99)
+    table[rng.random(table.shape) > 0.3] = np.nan
+    table[:, 0] = np.where(cases < 150, np.clip(p + 0.1, 0, 1), np.nan)
+    table[:, 1] = np.where(cases >= 300, 0.5 + 0.3 * (outcomes - 0.5), np.nan)
+    table[:, -1] = np.where(np.isnan(table).all(axis=1), 0.5, table[:, -1])
+    return Panel(table, outcomes)
+
+
+def test_who_reported_on_easy_cases_is_not_the_best_for_that():
+    panel, loss = easy_and_hard(), Loss("brier")
+    assert reports_are_rare(panel)
+    assert np.argmin(agent_losses(panel, loss)) == 0
+    assert np.argmin(comparable_losses(panel, loss)) == 1
+
+
+def test_where_most_cells_are_filled_the_best_agent_has_the_lowest_mean_loss():
+    panel = Panel(easy_and_hard().fill_missing().reports, easy_and_hard().outcomes)
+    loss = Loss("brier")
+    assert (comparable_losses(panel, loss) == agent_losses(panel, loss)).all()
+
+
+def test_either_layout_has_the_same_comparable_losses():
+    panel = easy_and_hard()
+    cells = Panel(SparseReports.from_dense(panel.reports), panel.outcomes)
+    assert cells.sparse is not None
+    ours, theirs = (comparable_losses(one, Loss("brier")) for one in (panel, cells))
+    assert_allclose(ours, theirs)

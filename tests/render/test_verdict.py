@@ -612,9 +612,16 @@ def test_what_may_cost_more_or_less_is_not_said_to_cost_more():
         "Before anything else, take ada out of the pool or reverse its reports. To "
         "take ada out right away, pass `--ignore ada`."
     )
-    copy = error("copy", "ada", "bob", saving=estimate(-0.05, 0.2))
+
+
+def test_a_copy_is_left_out_unless_that_costs_more_on_these_cases():
+    copy = error("copy", "ada", "bob", saving=estimate(0.05, 0.2))
     assert fixed(copy).steps[0] == (
         "Before anything else, leave out ada or bob, which report the same."
+    )
+    copy = error("copy", "ada", "bob", saving=estimate(-0.05, 0.2))
+    assert fixed(copy).steps[0] == (
+        "Before anything else, find out why ada and bob report the same."
     )
 
 

@@ -35,6 +35,7 @@ from truepool.measures.inference import (
 )
 from truepool.measures.inference.bootstrap import standard_errors
 from truepool.measures.losses import Loss, agent_losses
+from truepool.measures.shrinkage import comparable_losses
 from truepool.online.alarms.change_point import Change
 from truepool.pools.interface import Pool
 
@@ -396,6 +397,11 @@ class Evidence:
         return agent_losses(self.panel, Loss("brier"))
 
     @cached_property
+    def comparable_brier(self) -> FloatArray:
+        """Brier loss (N,) by which agents are ranked: shrunk where reports are rare."""
+        return comparable_losses(self.panel, Loss("brier"))
+
+    @cached_property
     def prior_brier(self) -> float:
         """Brier loss of reporting the base rate every time."""
         panel = self.panel
@@ -409,7 +415,7 @@ class Evidence:
         enough = self.panel.report_counts >= FEWEST_CASES
         judged = enough if enough.any() else np.ones_like(enough)
         return self.panel.agents[
-            int(np.argmin(np.where(judged, self.own_brier, np.inf)))
+            int(np.argmin(np.where(judged, self.comparable_brier, np.inf)))
         ]
 
     @cached_property

@@ -206,7 +206,7 @@ def regime(evidence: Evidence, findings: tuple[Finding, ...]) -> tuple[str, str]
         return "best-agent", f"{events} are very rare ({percent(rate)})"
     if rate < SCARCE:
         return "vcg", f"{events} are rare ({percent(rate)})"
-    if evidence.own_brier.min() < STRONG * evidence.prior_brier:
+    if evidence.comparable_brier.min() < STRONG * evidence.prior_brier:
         return "best-agent", "one agent sees nearly everything"
     facts = [
         f"{panel.size:,} cases",

@@ -13,10 +13,12 @@ the crowd. :math:`\tau^2` is that of DerSimonian & Laird (1986).
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray
+from truepool.core.arrays import FloatArray, case_mean
 from truepool.core.errors import PanelError
 from truepool.data.panel import Panel
 from truepool.data.sparse import SparseReports
+from truepool.data.weights import uniform
+from truepool.measures.losses import Loss, agent_losses, report_losses
 
 RARE_FILL = 0.5
 """With a smaller share of the cells filled, agents are shrunk towards the crowd."""
@@ -65,12 +67,24 @@ def shrink_means(
     given = np.ones(len(cells)) if case_weights is None else case_weights
     share = given[cells.case]
     mass = cells.by_agent(share)
-    known = mass > 0
     with np.errstate(invalid="ignore"):
         means = cells.by_agent(share * numbers) / mass
         # Reports of unequal weights tell as much as this many of equal ones.
         counts = mass**2 / cells.by_agent(share**2)
     within = share @ (numbers - means[cells.agent]) ** 2 / mass.sum()
+    cases = given.sum() ** 2 / (given**2).sum()
+    return shrink(means, counts, within, cases)
+
+
+def shrink(
+    means: FloatArray, counts: FloatArray, within: float, cases: float
+) -> FloatArray:
+    """Means (N,) of agents over ``counts`` (N,) of the cases, shrunk.
+
+    ``within`` is the mean square of what they are taken of around them. NaN for an
+    agent whose count is NaN.
+    """
+    known = counts > 0
     agents, total = int(known.sum()), counts[known].sum()
     if total <= agents or agents < 2:
         return np.where(known, means, np.nan)
@@ -82,8 +96,34 @@ def shrink_means(
     if not spread.max() > 0:
         return np.where(known, means, np.nan)
     crowd = (m / spread).sum() / (1.0 / spread).sum()
-    cases = given.sum() ** 2 / (given**2).sum()
     factor = np.minimum((between + within / cases) / spread, 1.0)
     shrunk = np.full(len(means), np.nan)
     shrunk[known] = crowd + factor * (m - crowd)
     return shrunk
+
+
+def comparable_losses(
+    panel: Panel, loss: Loss, case_weights: FloatArray | None = None
+) -> FloatArray:
+    """Mean loss (N,) by which agents can be ranked; infinite without a report.
+
+    It is that of their own reports, or, where agents are shrunk, the loss of the mean
+    of all reports plus how much more than it each lost on the same cases, shrunk: who
+    reported on few or on easy cases is not the best for that.
+
+    >>> panel = Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0])
+    >>> comparable_losses(panel, Loss("brier")).round(3)
+    array([0.01, 0.25])
+    """
+    if not reports_are_rare(panel):
+        return agent_losses(panel, loss, case_weights)
+    cells, loss, cases = (
+        cells_of(panel),
+        loss.on(panel),
+        panel.case_weights(case_weights),
+    )
+    pooled = cells.linear(uniform(len(panel.agents)))[:, None]
+    crowd = loss.evaluate(pooled, panel.outcomes)
+    more = report_losses(panel, cells, loss) - crowd[cells.case]
+    shrunk = case_mean(crowd, cases) + shrink_means(cells, more, cases)
+    return np.where(np.isnan(shrunk), np.inf, shrunk)

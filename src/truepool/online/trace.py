@@ -12,7 +12,7 @@ from truepool.data.panel import Panel
 from truepool.data.weights import effective_number
 from truepool.learners.interface import Learner, State
 from truepool.measures.fixed_weights import FixedWeights, has_best
-from truepool.measures.losses import agent_losses
+from truepool.measures.shrinkage import comparable_losses
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +111,11 @@ class Trace:
 
     @cached_property
     def best_agent(self) -> str:
-        """Agent with the lowest mean loss over the cases it reported on."""
-        lost = agent_losses(self.panel.take(self._reported), self.learner.loss)
+        """Agent with the lowest mean loss over the cases it reported on.
+
+        As in the pool ``best-agent``, the loss is shrunk where reports are rare.
+        """
+        lost = comparable_losses(self.panel.take(self._reported), self.learner.loss)
         return self.panel.agents[int(np.argmin(lost))]
 
     @cached_property

@@ -9,7 +9,8 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.sparse import SparseReports
 from truepool.data.weights import pool_by_case, proportional
-from truepool.measures.losses import agent_losses, as_loss
+from truepool.measures.losses import as_loss
+from truepool.measures.shrinkage import comparable_losses
 from truepool.pools.interface import Pool, by_agent
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.result import Explanation
@@ -19,12 +20,14 @@ from truepool.pools.result import Explanation
 class BestAgent(Pool):
     """The agent with the lowest loss; where it has no report, the next best.
 
-    Agents that tie count equally.
+    Agents that tie count equally. Where less than half of the cells are filled, losses
+    are relative to the mean of all reports on the same cases, and shrunk towards the
+    crowd's, the more the rarer the agent reported (`truepool.measures.shrinkage`).
 
     Attributes
     ----------
     losses_ : (N,)
-        Mean loss of each agent over the cases that it reported on.
+        Mean loss of each agent over the cases that it reported on, or shrunk.
     weights_ : (N,)
         All weight on the best.
 
@@ -54,7 +57,7 @@ class BestAgent(Pool):
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         loss = as_loss(self.loss, self.costs, self.threshold)
-        self.losses_ = agent_losses(panel, loss, case_weights)
+        self.losses_ = comparable_losses(panel, loss, case_weights)
         self.weights_ = proportional(_least(self.losses_))
 
     def _explanation(self) -> Explanation:

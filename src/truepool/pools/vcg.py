@@ -11,14 +11,9 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.weights import by_credit, uniform
 from truepool.measures.credit import credit_per_report, leave_one_out
-from truepool.measures.credit.removal import report_increases, report_mass
+from truepool.measures.credit.removal import report_mass, shrunk_credit
 from truepool.measures.losses import Loss, as_loss
-from truepool.measures.shrinkage import (
-    cells_of,
-    check_sums,
-    reports_are_rare,
-    shrink_means,
-)
+from truepool.measures.shrinkage import check_sums, reports_are_rare
 from truepool.pools.interface import LinearPool, by_agent
 from truepool.pools.result import Explanation
 
@@ -110,9 +105,7 @@ class VCG(LinearPool):
     ) -> FloatArray:
         """Credit (N,) per report."""
         if reports_are_rare(panel) and self.removals is None:
-            cells = cells_of(panel)
-            rise = report_increases(panel, cells, loss, weights, case_weights)
-            return np.nan_to_num(shrink_means(cells, rise, case_weights))
+            return shrunk_credit(panel, loss, weights, case_weights)
         credit = leave_one_out(
             panel,
             loss=loss,

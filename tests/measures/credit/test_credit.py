@@ -361,6 +361,24 @@ def test_intervals_of_weights_are_those_of_the_pool_itself():
     assert_allclose(found.weights_high, np.quantile(again, 0.975, axis=0), atol=0.05)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_weights_of_rare_agents_are_those_that_vcg_shrinks(weighted):
+    # Of two reports or more on each case no resample depends on the base rate.
+    panel, rng = random_panel(5, cases=80, agents=12), np.random.default_rng(2)
+    reports = np.where(rng.random((80, 12)) < np.arange(12) / 20, panel.reports, np.nan)
+    reports[:, 10:] = panel.reports[:, 10:]
+    weights = rng.uniform(0.5, 2.0, 80) if weighted else None
+    rare = Panel(reports, panel.outcomes, weights=weights)
+    found = credit.intervals(rare, resamples=50, seed=4)
+    assert_allclose(found.weights, VCG().fit_panel(rare).weights_, atol=1e-12)
+    if not weighted:  # weighted means are resampled to first order
+        counts = Resamples(80, 50, seed=4).means(np.eye(80)) * 80
+        drawn = [np.repeat(np.arange(80), row.round().astype(int)) for row in counts]
+        again = [VCG().fit_panel(rare.take(cases)).weights_ for cases in drawn]
+        ends = percentile_interval(again, 0.95)
+        assert_allclose((found.weights_low, found.weights_high), ends, atol=1e-9)
+
+
 def test_intervals_count_cases_by_weight():
     panel = random_panel(5, cases=100)
     weights = np.linspace(0.5, 2.0, 100)

@@ -23,6 +23,7 @@ from panels import random_panel
 
 import truepool as tp
 from truepool.audits.values import Changes, Finding
+from truepool.comparison import Estimate
 from truepool.core.errors import SourceError
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
@@ -280,7 +281,21 @@ def test_many_agents_fit_on_a_page():
     assert "The 24 least calibrated are shown." in page.text["main"]
     assert "The 30 most correlated of 60 agents." in page.text["main"]
     assert "The 30 largest." in page.text["main"]
+    assert "The 30 that help or harm most." in page.text["main"]
     assert all(f"agent {i}" in page.text["tbody"] for i in range(60))
+
+
+@pytest.mark.usefixtures("empty_figures")
+def test_the_chart_of_credit_shows_who_helps_or_harms_most_whatever_its_weight():
+    found = audit(tuple(f"agent {i}" for i in range(60)))
+    *others, light, harmful = found.agent_summaries
+    light = replace(light, weight=Estimate(0, 0, 0), leave_one_out=Estimate(9, 8, 10))
+    harmful = replace(light, agent=harmful.agent, leave_one_out=Estimate(-7, -8, -6))
+    page = Page(html(replace(found, agent_summaries=(*others, light, harmful))))
+    labels = [picture["aria-label"] for picture in page.all("svg")]
+    credit = next(label for label in labels if label.startswith("Credit of the agents"))
+    assert "agent 58 9.0" in credit
+    assert "agent 59 -7.0" in credit
 
 
 @pytest.mark.usefixtures("empty_figures")

@@ -75,6 +75,7 @@ def test_of_many_agents_a_terminal_shows_those_with_the_largest_weights():
         rows = [row[0] for row in table.rows if not row[0].startswith("pool")]
         assert len(rows) == MOST_AGENTS == 20
         assert min(weights[name] for name in rows) >= min(weights[n] for n in first)
+        assert "those with 30 tested cases or more first" in table.notes[-1]
         assert "; 4 more are in --json and --markdown." in table.notes[-1]
     assert [row[0] for row in tables[0].rows[-2:]] == ["pool", "pool, recalibrated"]
     assert all(name in markdown(result) for name in result.agents)

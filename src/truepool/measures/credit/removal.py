@@ -15,6 +15,7 @@ from truepool.data.panel import Panel
 from truepool.data.sparse import SparseReports
 from truepool.data.weights import as_weights, uniform
 from truepool.measures.losses import Loss, as_loss
+from truepool.measures.shrinkage import cells_of, shrink_means
 
 
 def leave_one_out(
@@ -139,7 +140,7 @@ def sample_removals(
         )
     w, cases = weights_or_equal(panel, weights), panel.case_weights(sample_weight)
     priced = as_loss(loss, costs, threshold).on(panel)
-    cells = panel.sparse or SparseReports.from_dense(panel.reports)
+    cells = cells_of(panel)
     rise = report_increases(panel, cells, priced, w, cases)
     rise = rise if cases is None else rise * cases[cells.case]
     removed, chance = _draw_removals(cells, removals, seed)
@@ -167,6 +168,18 @@ def credit_per_report(
     array([0.2, 0.1])
     """
     return credit / report_rate(panel, case_weights)
+
+
+def shrunk_credit(
+    panel: Panel, loss: Loss, weights: FloatArray, cases: FloatArray | None = None
+) -> FloatArray:
+    """Leave-one-out credit per report (N,), shrunk towards the crowd's.
+
+    It is 0 for an agent without a report.
+    """
+    cells = cells_of(panel)
+    rise = report_increases(panel, cells, loss, weights, cases)
+    return np.nan_to_num(shrink_means(cells, rise, cases))
 
 
 def report_rate(panel: Panel, case_weights: FloatArray | None = None) -> FloatArray:

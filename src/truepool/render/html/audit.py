@@ -175,7 +175,8 @@ def _agents(audit: Audit) -> Section:
     """Weights, credit, and what each agent is worth."""
     ranked = sorted(audit.agent_summaries, key=_weight)
     weighed = [one for one in ranked if one.weight is not None]
-    known = [one for one in ranked if one.leave_one_out or one.shapley][:MAX_ROWS]
+    credited = [one for one in ranked if one.leave_one_out or one.shapley]
+    known = sorted(credited, key=_size_of_credit)[:MAX_ROWS]
     heaviest = weighed[:MAX_ROWS]
     drawn = {}
     if weighed:
@@ -190,6 +191,7 @@ def _agents(audit: Audit) -> Section:
             for one in known
         ),
         heaviest=len(heaviest) if len(heaviest) < len(weighed) else None,
+        largest=len(known) if len(known) < len(credited) else None,
         figures=drawn,
         tables=[evidence.agents(audit)],
     )  # fmt: skip
@@ -198,6 +200,12 @@ def _agents(audit: Audit) -> Section:
 def _weight(one: AgentSummary) -> float:
     """What puts the heaviest first."""
     return 0.0 if one.weight is None else -one.weight.value
+
+
+def _size_of_credit(one: AgentSummary) -> float:
+    """What puts those first who help or harm most; of equal ones, the heaviest."""
+    credit = one.leave_one_out or one.shapley
+    return 0.0 if credit is None else -abs(credit.value)
 
 
 def _spoken(pairs: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:

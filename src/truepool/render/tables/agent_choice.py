@@ -19,6 +19,6 @@ def choose_agents(audit: Audit, most: int | None) -> tuple[set[str], list[str]]:
     )
     rest = len(every) - most
     return {one.agent for one in order[:most]}, [
-        f"Shown are {most} agents: those with {FEWEST_CASES} cases or more first, by "
-        f"the weights they earn; {rest:,} more are in --json and --markdown."
+        f"Shown are {most} agents: those with {FEWEST_CASES} tested cases or more "
+        f"first, by the weights they earn; {rest:,} more are in --json and --markdown."
     ]
