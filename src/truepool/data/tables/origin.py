@@ -18,8 +18,10 @@ class Origin:
     ``separator`` is the one that was detected, and ``encoding`` the one that was
     guessed, None where nothing was. ``delimiter`` separates the columns, and
     ``sheet_rows`` are the numbers of the rows in the sheet of a workbook.
-    ``no_outcome`` counts the rows of words that mean that there is no outcome yet;
-    ``class_columns`` are the names ``agent:class`` of columns that are called else.
+    ``no_outcome`` counts the rows of words that mean that there is no outcome yet,
+    and ``trimmed`` the names of cases and agents of a long table, per column, that had
+    spaces around them; ``class_columns`` are the names ``agent:class`` of columns that
+    are called else.
     """
 
     path: Path | None = None
@@ -29,6 +31,7 @@ class Origin:
     delimiter: str = ","
     sheet_rows: tuple[int, ...] = ()
     no_outcome: Mapping[str, int] = field(default_factory=dict)
+    trimmed: Mapping[str, int] = field(default_factory=dict)
     class_columns: Mapping[str, str] = field(default_factory=dict)
 
     @property
