@@ -61,7 +61,7 @@ def test_an_outcome_that_is_not_known_yet_in_a_word_is_asked_about(follow):
     labels[-20:] = "unknown"
     out, shown, err = follow(P | {"verdict": labels})
     assert (
-        "does 'unknown' mean no outcome yet (20 rows of 'verdict')? Then pass "
+        "does 'unknown' mean no outcome (20 rows of 'verdict')? Then pass "
         "--missing unknown;"
     ) in out
     assert "'verdict'" not in "".join(re.findall("segments.*", out))
@@ -280,7 +280,7 @@ def test_an_outcome_with_a_third_label_is_asked_for(
     """Without the word, and with another column of two values, that one was taken."""
     monkeypatch.chdir(tmp_path)
     label = LABEL.astype(object)
-    label[::10] = "annulled"
+    label[::10] = "split"
     pd.DataFrame({**other, **P, "outcome": label}).to_csv("t.csv", index=False)
     code, out, _ = truepool("init", "t.csv", "-o", "pool.toml")
     assert code == 0
@@ -288,7 +288,7 @@ def test_an_outcome_with_a_third_label_is_asked_for(
     assert "which column holds the outcome? 'outcome' is called like one" in shown
     assert "pass it as --missing LABEL too" in shown
     assert "outcome: gender" not in shown
-    cure = ("--outcome", "outcome", "--positive", "yes", "--missing", "annulled")
+    cure = ("--outcome", "outcome", "--positive", "yes", "--missing", "split")
     code, _, err = truepool("audit", "t.csv", "--config", "pool.toml", *cure)
     assert code == 0, err
 
@@ -313,3 +313,34 @@ def test_numbers_that_name_patients_are_a_group_and_no_amount(
     config = Path("pool.toml").read_text()
     assert f'cost-fn = "{name}"' not in config
     assert 'cost-fn = "amount"' in config
+
+
+@pytest.mark.parametrize("word", ["Annulled", "void", "moved"])
+def test_a_long_table_with_a_third_outcome_is_found(
+    tmp_path, monkeypatch, truepool, word
+):
+    """Two questions of many have it; `moved` is no word that is known."""
+    monkeypatch.chdir(tmp_path)
+    label = LABEL.astype(object)
+    label[[3, 8]] = word
+    agents = len(P)
+    table = {
+        "question": np.repeat([f"q{t}" for t in range(T)], agents),
+        "who": np.tile([*P], T),
+        "p": np.stack([*P.values()], axis=1).ravel(),
+        "resolution": np.repeat(label, agents),
+    }
+    pd.DataFrame(table).to_csv("t.csv", index=False)
+    code, out, err = truepool("init", "t.csv", "-o", "pool.toml")
+    assert code == 0, err
+    shown = " ".join(out.split())
+    assert "long: question, who, p (one row per report" in shown
+    cure = ["--positive", "yes", "--missing", word]
+    if word == "moved":
+        assert "pass it as --missing LABEL too" in shown
+        cure += ["--outcome", "resolution"]
+    else:
+        assert f"does '{word}' mean no outcome ({2 * agents} rows" in shown
+        assert f"--positive LABEL --missing {word}" in shown
+    code, _, err = truepool("audit", "t.csv", "--config", "pool.toml", *cure)
+    assert code == 0, err
