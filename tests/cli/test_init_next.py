@@ -344,3 +344,32 @@ def test_a_long_table_with_a_third_outcome_is_found(
         assert f"--positive LABEL --missing {word}" in shown
     code, _, err = truepool("audit", "t.csv", "--config", "pool.toml", *cure)
     assert code == 0, err
+
+
+def test_stars_beside_percentages_are_scores(tmp_path, monkeypatch, truepool):
+    """Many stars mean a low probability; both were read as percentages."""
+    monkeypatch.chdir(tmp_path)
+    first, second = [*P.values()][:2]
+    stars = np.ceil(5 - 4.99 * first).astype(int)
+    table = {"stars": stars, "vendor": (100 * second).round(1), "fraud": LABEL}
+    pd.DataFrame(table).to_csv("t.csv", index=False)
+    code, out, err = truepool("init", "t.csv", "-o", "pool.toml")
+    assert code == 0, err
+    shown = " ".join(out.split())
+    cure = "--agents stars,vendor --percent=vendor"
+    scores = "--scores stars=5-1"
+    assert f"{cure} --positive LABEL {scores}" in shown
+    assert 'scores = ["stars=5-1"]' in Path("pool.toml").read_text()
+    words = ("audit", "t.csv", "--config", "pool.toml", "--positive", "yes")
+    code, _, err = truepool(*words, *cure.split(), *scores.split())
+    assert code == 0, err
+    code, _, err = truepool(*words, "--agents", "stars,vendor", "--percent")
+    assert code == 2
+    shown = " ".join(err.split())
+    assert "all numbers of 'stars' are whole, from 1 to 5, and look like" in shown
+    assert "pass --percent=vendor --scores stars=1-5 (the highest first" in shown
+    assert "name all agents: --percent=stars,vendor." in shown
+    code, _, err = truepool(
+        *words, "--agents", "stars,vendor", "--percent=stars,vendor"
+    )
+    assert code == 0, err

@@ -98,7 +98,8 @@ def _question(question: Question, found: Mapping[str, Any]) -> list[str]:
         listed = _line("agents", values).replace("\n", "\n# ")
         return ["", f"{start} Leave out the others.", *reasons, f"# {listed}"]
     last = f"# {question.option} = {_value(values)}"
-    if question.option == "missing":
+    ranges = question.option == "scores" and "=" in values[0]
+    if question.option == "missing" or ranges:
         return ["", f"{start} Remove the # of the last line.", *reasons, last]
     if question.option == "ignore":
         cure = "# If not, remove the # of the next line."

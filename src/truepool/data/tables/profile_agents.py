@@ -84,12 +84,15 @@ def _ask_for_agents(look: Findings) -> None:
     sentence = "which columns hold the reports of agents?"
     look.questions.append(Question("agents", sentence, every, likely=len(large) > 1))
     look.suggested += large.values()
-    tops = {name: float(np.nanmax(column.by_row)) for name, column in large.items()}
+    tops = {n: float(np.nanmax(c.by_row)) for n, c in (fine or large).items()}
     if far := _far_beyond_one(tops):
         _ask_if_percentages(look, far)
         return
     above = [name for name, top in tops.items() if top > 1]
-    if above:
+    if above and len(tops) < len(large):
+        rest = "the whole numbers of the others look like scores"
+        _ask_if_percentages(look, {name: tops[name] for name in above}, rest)
+    elif above:
         some = (above, "if those of the others are fractions")
         look.ask(
             "percent",
@@ -259,16 +262,19 @@ def _ask_for_percentages_by_class(look: Findings) -> None:
         _ask_if_percentages(look, above if len(above) < len(tops) else {})
 
 
-def _ask_if_percentages(look: Findings, above: Mapping[str, float]) -> None:
+def _ask_if_percentages(
+    look: Findings,
+    above: Mapping[str, float],
+    rest: str = "those of the other agents at most to 1",
+) -> None:
     """Ask whether the reports of some agents, or of all, are percentages."""
     if not above:
         why = (True, "if the reports lie between 0 and 100")
         look.ask("percent", "are the reports percentages?", why)
         return
     names = join_names([repr(name) for name in above])
-    top, rest = max(above.values()), "those of the other agents at most to 1"
     sentence = f"are the reports of {names} percentages?"
-    look.ask("percent", sentence, ([*above], f"up to {top:g}; {rest}"))
+    look.ask("percent", sentence, ([*above], f"up to {max(above.values()):g}; {rest}"))
 
 
 def _far_above(reports: ColumnProfile, owner: ColumnProfile) -> dict[str, float]:
