@@ -117,8 +117,8 @@ class TableSummary:
         for word, rows in self.origin.no_outcome.items():
             has = "has" if rows == 1 else "have"
             notes.append(
-                f"{pluralize(rows, 'row')} {has} the outcome {word!r}, which means "
-                "that it is not known yet."
+                f"{pluralize(rows, 'row')} {has} the outcome {word!r}, which counts "
+                "as not known."
             )
         for name, spaced in self.origin.trimmed.items():
             names = pluralize(spaced, "name")
