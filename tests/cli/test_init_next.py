@@ -66,7 +66,7 @@ def test_an_outcome_that_is_not_known_yet_in_a_word_is_asked_about(follow):
     ) in out
     assert "'verdict'" not in "".join(re.findall("segments.*", out))
     assert shown["cases"] == T - 20
-    assert "20 rows have the outcome 'unknown', which means that it is not" in err
+    assert "20 rows have the outcome 'unknown', which counts as not known." in err
 
 
 @pytest.mark.parametrize(
@@ -373,3 +373,42 @@ def test_stars_beside_percentages_are_scores(tmp_path, monkeypatch, truepool):
         *words, "--agents", "stars,vendor", "--percent=stars,vendor"
     )
     assert code == 0, err
+
+
+def test_a_word_among_scores_is_asked_about(tmp_path, monkeypatch, truepool):
+    monkeypatch.chdir(tmp_path)
+    first = next(iter(P.values()))
+    scores = (999 * first).astype(int).astype(str).astype(object)
+    scores[::25] = "k.A."
+    amounts = {"loss": 500 + 7.5 * (np.arange(T) % 40), "work": 90.5 + np.arange(T) % 9}
+    table = {**P, "alpha": scores, **amounts, "fraud": LABEL}
+    pd.DataFrame(table).to_csv("t.csv", index=False)
+    code, out, err = truepool("init", "t.csv", "-o", "pool.toml")
+    assert code == 0, err
+    shown = " ".join(out.split())
+    assert "is 'alpha' an agent with scores?" in shown
+    assert "'k.A.' mean no report" in shown
+    assert "(--group)? 'alpha'" not in shown
+    config = Path("pool.toml").read_text()
+    for cost in ("cost-fn", "cost-fp"):
+        assert all(f'# {cost} = "{name}"' in config for name in amounts)
+    words = ("--positive", "yes", "--missing", "k.A.", "--scores", "alpha=0-999")
+    words += ("--agents", ",".join([*P, "alpha"]))
+    code, _, err = truepool("audit", "t.csv", "--config", "pool.toml", *words)
+    assert code == 0, err
+
+
+def test_no_mean_of_reports_in_two_units_is_shown(tmp_path, monkeypatch, truepool):
+    monkeypatch.chdir(tmp_path)
+    reports = np.stack([*P.values()], axis=1)
+    reports[:, 0] *= 100
+    table = {
+        "question": np.repeat([f"q{t}" for t in range(T)], len(P)),
+        "who": np.tile([*P], T),
+        "p": reports.ravel(),
+        "resolution": np.repeat(LABEL, len(P)),
+    }
+    pd.DataFrame(table).to_csv("t.csv", index=False)
+    _, out, _ = truepool("init", "t.csv", "-o", "pool.toml")
+    assert "--percent=" in out
+    assert "mean report" not in out

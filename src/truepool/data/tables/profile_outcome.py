@@ -4,7 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from truepool.core.formatting import pluralize
 from truepool.data.labels import no_outcome_words
-from truepool.data.tables.column_profile import MOST_WORDS, ColumnProfile, format_mean
+from truepool.data.tables.column_profile import (
+    MOST_WORDS,
+    ColumnProfile,
+    format_mean,
+    largest_by_agent,
+)
 from truepool.data.tables.doubtful_columns import name_parts
 from truepool.data.tables.profile_findings import Findings
 from truepool.data.tables.question import Question
@@ -134,5 +139,9 @@ def _mean_report(look: Findings, outcome: ColumnProfile, label: str) -> str:
     rows = outcome.codes == outcome.distinct.index(label)
     reports = [c for c in look.reports if not look.classes or c.name.endswith(label)]
     mean = format_mean([column.by_row[rows] for column in reports], reports)
+    if look.owner is not None:
+        tops = largest_by_agent(reports[0].by_row, look.owner).values()
+        if any(0 < top <= 1 for top in tops) and max(tops) > 1:
+            mean = ""  # agents of a long table report in two units
     count = f"{outcome.counts[label]:,} rows"
     return f"{count}; the mean report there is {mean}" if mean else count

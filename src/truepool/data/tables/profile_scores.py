@@ -43,6 +43,7 @@ def ask_for_score_columns(look: Findings, outcome: ColumnProfile | None) -> None
         found.setdefault(name, (f"{why}{np.nanmax(values):g}", False))
     if not found:
         return
+    look.suggested += [look.open[name] for name in found if name not in small]
     ranges = {}
     for name, (_, falls) in found.items():
         ends = score_range([small[name]]) if name in small else _range(large[name])
