@@ -162,3 +162,29 @@ def test_of_thousands_of_weights_the_largest_are_printed(
         assert code == 0
         assert "other agents share" in out
         assert "f00, f01, f02, f03, f04, f05 and" in out
+
+
+def test_spaces_around_names_are_no_part_of_them(tournament, truepool):
+    answers, new = tournament / "answers.csv", tournament / "open.csv"
+    out, saved = tournament / "pooled.csv", tournament / "crowd.pool"
+    written = []
+    for spaced in (False, True):
+        for path in (answers, new):
+            table = pd.read_csv(path)
+            in_percent = table["forecaster"].isin(["f01", "f02"])
+            if not spaced:
+                table.loc[in_percent, "probability"] *= 100
+            else:
+                names = table["forecaster"].mask(in_percent, " " + table["forecaster"])
+                table["forecaster"] = names
+                table.loc[::7, "question"] += " "
+            table.to_csv(path, index=False)
+        words = (*LONG, *OUTCOME, "--percent=f01,f02", "--pool", "mean")
+        code, _, err = truepool("fit", answers, *words, "-o", saved)
+        assert code == 0, err
+        assert ("Spaces around 2 names of column 'forecaster' are" in err) == spaced
+        assert ("names of column 'question' are left out." in err) == spaced
+        code, _, err = truepool("score", saved, new, "-o", out)
+        assert code == 0, err
+        written.append(out.read_text())
+    assert written[0] == written[1]

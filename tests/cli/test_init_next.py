@@ -61,12 +61,12 @@ def test_an_outcome_that_is_not_known_yet_in_a_word_is_asked_about(follow):
     labels[-20:] = "unknown"
     out, shown, err = follow(P | {"verdict": labels})
     assert (
-        "does 'unknown' mean no outcome yet (20 rows of 'verdict')? Then pass "
+        "does 'unknown' mean no outcome (20 rows of 'verdict')? Then pass "
         "--missing unknown;"
     ) in out
     assert "'verdict'" not in "".join(re.findall("segments.*", out))
     assert shown["cases"] == T - 20
-    assert "20 rows have the outcome 'unknown', which means that it is not" in err
+    assert "20 rows have the outcome 'unknown', which counts as not known." in err
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_an_outcome_with_a_third_label_is_asked_for(
     """Without the word, and with another column of two values, that one was taken."""
     monkeypatch.chdir(tmp_path)
     label = LABEL.astype(object)
-    label[::10] = "annulled"
+    label[::10] = "split"
     pd.DataFrame({**other, **P, "outcome": label}).to_csv("t.csv", index=False)
     code, out, _ = truepool("init", "t.csv", "-o", "pool.toml")
     assert code == 0
@@ -288,7 +288,7 @@ def test_an_outcome_with_a_third_label_is_asked_for(
     assert "which column holds the outcome? 'outcome' is called like one" in shown
     assert "pass it as --missing LABEL too" in shown
     assert "outcome: gender" not in shown
-    cure = ("--outcome", "outcome", "--positive", "yes", "--missing", "annulled")
+    cure = ("--outcome", "outcome", "--positive", "yes", "--missing", "split")
     code, _, err = truepool("audit", "t.csv", "--config", "pool.toml", *cure)
     assert code == 0, err
 
@@ -313,3 +313,102 @@ def test_numbers_that_name_patients_are_a_group_and_no_amount(
     config = Path("pool.toml").read_text()
     assert f'cost-fn = "{name}"' not in config
     assert 'cost-fn = "amount"' in config
+
+
+@pytest.mark.parametrize("word", ["Annulled", "void", "moved"])
+def test_a_long_table_with_a_third_outcome_is_found(
+    tmp_path, monkeypatch, truepool, word
+):
+    """Two questions of many have it; `moved` is no word that is known."""
+    monkeypatch.chdir(tmp_path)
+    label = LABEL.astype(object)
+    label[[3, 8]] = word
+    agents = len(P)
+    table = {
+        "question": np.repeat([f"q{t}" for t in range(T)], agents),
+        "who": np.tile([*P], T),
+        "p": np.stack([*P.values()], axis=1).ravel(),
+        "resolution": np.repeat(label, agents),
+    }
+    pd.DataFrame(table).to_csv("t.csv", index=False)
+    code, out, err = truepool("init", "t.csv", "-o", "pool.toml")
+    assert code == 0, err
+    shown = " ".join(out.split())
+    assert "long: question, who, p (one row per report" in shown
+    cure = ["--positive", "yes", "--missing", word]
+    if word == "moved":
+        assert "pass it as --missing LABEL too" in shown
+        cure += ["--outcome", "resolution"]
+    else:
+        assert f"does '{word}' mean no outcome ({2 * agents} rows" in shown
+        assert f"--positive LABEL --missing {word}" in shown
+    code, _, err = truepool("audit", "t.csv", "--config", "pool.toml", *cure)
+    assert code == 0, err
+
+
+def test_stars_beside_percentages_are_scores(tmp_path, monkeypatch, truepool):
+    """Many stars mean a low probability; both were read as percentages."""
+    monkeypatch.chdir(tmp_path)
+    first, second = [*P.values()][:2]
+    stars = np.ceil(5 - 4.99 * first).astype(int)
+    table = {"stars": stars, "vendor": (100 * second).round(1), "fraud": LABEL}
+    pd.DataFrame(table).to_csv("t.csv", index=False)
+    code, out, err = truepool("init", "t.csv", "-o", "pool.toml")
+    assert code == 0, err
+    shown = " ".join(out.split())
+    cure = "--agents stars,vendor --percent=vendor"
+    scores = "--scores stars=5-1"
+    assert f"{cure} --positive LABEL {scores}" in shown
+    assert 'scores = ["stars=5-1"]' in Path("pool.toml").read_text()
+    words = ("audit", "t.csv", "--config", "pool.toml", "--positive", "yes")
+    code, _, err = truepool(*words, *cure.split(), *scores.split())
+    assert code == 0, err
+    code, _, err = truepool(*words, "--agents", "stars,vendor", "--percent")
+    assert code == 2
+    shown = " ".join(err.split())
+    assert "all numbers of 'stars' are whole, from 1 to 5, and look like" in shown
+    assert "pass --percent=vendor --scores stars=1-5 (the highest first" in shown
+    assert "name all agents: --percent=stars,vendor." in shown
+    code, _, err = truepool(
+        *words, "--agents", "stars,vendor", "--percent=stars,vendor"
+    )
+    assert code == 0, err
+
+
+def test_a_word_among_scores_is_asked_about(tmp_path, monkeypatch, truepool):
+    monkeypatch.chdir(tmp_path)
+    first = next(iter(P.values()))
+    scores = (999 * first).astype(int).astype(str).astype(object)
+    scores[::25] = "k.A."
+    amounts = {"loss": 500 + 7.5 * (np.arange(T) % 40), "work": 90.5 + np.arange(T) % 9}
+    table = {**P, "alpha": scores, **amounts, "fraud": LABEL}
+    pd.DataFrame(table).to_csv("t.csv", index=False)
+    code, out, err = truepool("init", "t.csv", "-o", "pool.toml")
+    assert code == 0, err
+    shown = " ".join(out.split())
+    assert "is 'alpha' an agent with scores?" in shown
+    assert "'k.A.' mean no report" in shown
+    assert "(--group)? 'alpha'" not in shown
+    config = Path("pool.toml").read_text()
+    for cost in ("cost-fn", "cost-fp"):
+        assert all(f'# {cost} = "{name}"' in config for name in amounts)
+    words = ("--positive", "yes", "--missing", "k.A.", "--scores", "alpha=0-999")
+    words += ("--agents", ",".join([*P, "alpha"]))
+    code, _, err = truepool("audit", "t.csv", "--config", "pool.toml", *words)
+    assert code == 0, err
+
+
+def test_no_mean_of_reports_in_two_units_is_shown(tmp_path, monkeypatch, truepool):
+    monkeypatch.chdir(tmp_path)
+    reports = np.stack([*P.values()], axis=1)
+    reports[:, 0] *= 100
+    table = {
+        "question": np.repeat([f"q{t}" for t in range(T)], len(P)),
+        "who": np.tile([*P], T),
+        "p": reports.ravel(),
+        "resolution": np.repeat(LABEL, len(P)),
+    }
+    pd.DataFrame(table).to_csv("t.csv", index=False)
+    _, out, _ = truepool("init", "t.csv", "-o", "pool.toml")
+    assert "--percent=" in out
+    assert "mean report" not in out

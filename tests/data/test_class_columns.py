@@ -157,7 +157,7 @@ def test_a_look_asks_what_a_label_that_is_no_class_means(tmp_path, joint):
     profile = profile_table(tmp_path / "t.csv")
     assert profile.options["outcome"] == "triage"
     (question,) = profile.questions
-    assert question.choices == (("LWBS", "no outcome yet (2 rows of 'triage')"),)
+    assert question.choices == (("LWBS", "no outcome (2 rows of 'triage')"),)
     assert profile.problem is None
 
 

@@ -336,7 +336,7 @@ def test_a_name_in_a_cure_can_be_pasted_into_a_shell():
     assert "Pass --id 'row (of 40)' or --ignore 'row (of 40)'," in str(refused.value)
     with pytest.raises(ReportError) as refused:
         read_panel(pa.table({**WIDE, "direct (m)": [20, 300, 40]}), percent=True)
-    assert "(--ignore 'direct (m)')." in str(refused.value)
+    assert "(--ignore 'direct (m)'; of a saved pool" in str(refused.value)
 
 
 @pytest.mark.parametrize(("cases", "like"), [(9, False), (10, True)])

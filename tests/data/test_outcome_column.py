@@ -102,7 +102,7 @@ def test_a_word_for_missing_means_no_outcome_yet(table, layout):
     assert (panel.outcomes.tolist(), len(panel.pending)) == ([1, 0, 1, 0], 2)
     rows = 2 if layout is None else 4
     assert (
-        f"{rows} rows have the outcome 'unknown', which means that it is not known yet."
+        f"{rows} rows have the outcome 'unknown', which counts as not known."
         in summary.notes()
     )
 

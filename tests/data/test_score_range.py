@@ -68,7 +68,7 @@ def test_any_range_takes_its_ends_to_0_and_1_and_keeps_the_order(zero, one, shar
     ("options", "kind", "sentence"),
     [
         ({"scores": SCORES[:1]}, ReportError, r"--scores bureau=LOW-HIGH\); if 'bureau' is not an agent, leave that"),
-        ({"scores": ["vendor=1-100", SCORES[1]]}, ReportError, "a score must lie between 1 and 100; column 'vendor' has"),
+        ({"scores": ["vendor=1-100", SCORES[1]]}, ReportError, "a score must lie between 1 and 100; column 'vendor' has.*of a saved pool, in its fit"),
         ({"scores": "vendr=0-999"}, AgentError, r"no agent matches 'vendr' \(did you mean 'vendor'"),
         ({"scores": "vendor"}, SettingError, "the lowest and the highest, as in 1-5, or as in vendor=0-999.*got 'vendor'"),
         ({"scores": "=0-9"}, SettingError, "got '=0-9'"),

@@ -52,13 +52,13 @@ NO_OUTCOME = (
     "unknown", "unclear", "undecided", "undetermined", "unresolved", "unlabeled",
     "unlabelled", "pending", "open", "ongoing", "in progress", "in review", "review",
     "under review", "not yet", "not known", "tbd", "tba", "to be determined", "n/d",
-    "n.a.", "n.d.", "none", "missing", "?", "-", "--",
-    "pendiente", "desconocido", "en curso", "en revisión", "sin resolver",
+    "n.a.", "n.d.", "none", "missing", "?", "-", "--", "void", "annulled", "cancelled",
+    "pendiente", "desconocido", "en curso", "en revisión", "sin resolver", "canceled",
     "pendente", "desconhecido", "em análise", "en attente", "en cours", "inconnu",
     "offen", "ausstehend", "unbekannt", "unklar", "in bearbeitung", "in prüfung",
-    "in attesa", "in corso", "sconosciuto", "onbekend", "in behandeling",
+    "in attesa", "in corso", "sconosciuto", "onbekend", "in behandeling", "ambiguous",
 )  # fmt: skip
-"""Words that may mean that the outcome is not known yet: asked about, never assumed."""
+"""Words that may mean that there is no outcome (yet): asked about, never assumed."""
 
 MAX_SHOWN = 6
 """So many labels are shown where there are more than two."""
@@ -227,7 +227,7 @@ def encode_outcomes(
 
 
 def no_outcome_words(labels: Iterable[Any]) -> list[str]:
-    """Labels that may mean that the outcome is not known yet.
+    """Labels that may mean that there is no outcome, or none yet.
 
     >>> no_outcome_words(["yes", "no", "Unknown"])
     ['Unknown']

@@ -52,8 +52,9 @@ def config_text(profile: TableProfile, source: str) -> str:
 def _costs(profile: TableProfile) -> list[str]:
     """Lines about costs: of the errors or, for more than two classes, of each."""
     K = len(profile.classes)
-    amounts = [f"# {_line('cost-fn', name)}  # or the amount of each case"
-               for name in profile.amounts]  # fmt: skip
+    costs = ("cost-fn", "cost-fp") if len(profile.amounts) > 1 else ("cost-fn",)
+    amounts = [f"# {_line(cost, name)}  # or the amount of each case"
+               for cost in costs for name in profile.amounts]  # fmt: skip
     if K < 3:
         found = [f"# {_line('cost-fp', value)}  # or {why}"
                  for question in profile.questions if question.option == "cost-fp"
@@ -98,7 +99,8 @@ def _question(question: Question, found: Mapping[str, Any]) -> list[str]:
         listed = _line("agents", values).replace("\n", "\n# ")
         return ["", f"{start} Leave out the others.", *reasons, f"# {listed}"]
     last = f"# {question.option} = {_value(values)}"
-    if question.option == "missing":
+    ranges = question.option == "scores" and "=" in values[0]
+    if question.option == "missing" or ranges:
         return ["", f"{start} Remove the # of the last line.", *reasons, last]
     if question.option == "ignore":
         cure = "# If not, remove the # of the next line."

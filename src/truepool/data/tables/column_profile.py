@@ -29,6 +29,9 @@ MOST_WORDS = 2
 MANY_NUMBERS = 20
 """So many different numbers up to 100 make a column one of numbers with words in it."""
 
+MOST_SCORE, WORD_SHARE = 1000.0, 0.1
+"""Whole numbers up to this may be scores beside such a share of words."""
+
 FEW_CELLS, FEW_SHARE = 3, 0.01
 """So many cells that are no dates, or this share, are mistakes in a column of dates."""
 
@@ -117,7 +120,8 @@ class ColumnProfile:
     def without_words(self) -> "ColumnProfile":
         """Return a column of numbers but for a word or two without these words.
 
-        The numbers look like reports or, up to 100, are many.
+        The numbers look like reports or are many: up to 100 or, if they are whole and
+        words are rare, as large as scores.
         """
         if self.numbers is not None or self.dated:
             return self
@@ -128,22 +132,27 @@ class ColumnProfile:
         number = {v: i for i, v in enumerate(others)}
         codes = np.array([*(number.get(v, -1) for v in self.distinct), -1])[self.codes]
         rest = ColumnProfile(self.name, tuple(others), codes, self.dated, words)
-        many = len(others) > MANY_NUMBERS and rest.lies_within(100.0)
+        scores = sum(words.values()) <= WORD_SHARE * self.rows and rest.is_whole
+        limit = MOST_SCORE if scores else 100.0
+        many = len(others) > MANY_NUMBERS and rest.lies_within(limit)
         return rest if rest.is_report or many else self
 
     @property
     def is_score(self) -> bool:
         """Whether the values are whole numbers up to 10, and not only 0 and 1."""
-        if not self.lies_within(MAX_SCORE) or self.numbers is None or self.percent:
-            return False
-        return bool((self.numbers % 1 == 0).all())
+        return self.lies_within(MAX_SCORE) and self.is_whole and not self.percent
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the values are whole numbers."""
+        return self.numbers is not None and bool((self.numbers % 1 == 0).all())
 
     @property
     def is_key(self) -> bool:
         """Whether rows may be told apart by the values: text or whole numbers."""
         if not (self.complete and 2 <= len(self.distinct) < self.rows):
             return False
-        return self.numbers is None or bool((self.numbers % 1 == 0).all())
+        return self.numbers is None or self.is_whole
 
     @cached_property
     def spelled_alike(self) -> bool:
@@ -155,7 +164,7 @@ class ColumnProfile:
     def is_amount(self) -> bool:
         """Whether the values are numbers from 0 on, some above 1, that may repeat."""
         n = self.numbers
-        if n is None or self.percent or self.is_id or len(n) <= 2:
+        if n is None or self.percent or self.is_id or len(n) <= 2 or self.words:
             return False
         if self.lies_within(100.0) and says_percent(self.name):
             return False
@@ -295,6 +304,14 @@ def format_mean(reports: Sequence[FloatArray], columns: Sequence[ColumnProfile])
         return f"{np.nanmean(values):.3g}"
     values[fractions] *= 100
     return f"{np.nanmean(values):.3g} %"
+
+
+def largest_by_agent(values: FloatArray, owner: ColumnProfile) -> dict[str, float]:
+    """Largest value of each agent, 0 where there is none."""
+    tops = np.zeros(len(owner.distinct))
+    known = np.isfinite(values) & (owner.codes >= 0)
+    np.maximum.at(tops, owner.codes[known], values[known])
+    return dict(zip(owner.distinct, tops.tolist(), strict=True))
 
 
 def _profile(name: str, column: pa.ChunkedArray) -> ColumnProfile:

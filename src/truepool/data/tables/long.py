@@ -18,6 +18,9 @@ from truepool.data.tables.report_columns import parse_long_reports
 from truepool.data.tables.table_format import LAST_ROW, TIME_WEIGHTED, TableFormat
 from truepool.data.tables.times import parse_times, time_formats
 
+TEXT = (nw.String, nw.Categorical, nw.Enum)
+"""Types of columns whose names may have spaces around them."""
+
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
@@ -54,6 +57,30 @@ class LongReports:
     """Agents whose reports carry percent signs."""
     after: Mapping[str, int]
     """Reports made at or after the dates in other columns."""
+
+
+def trim_names(
+    frame: nw.DataFrame[Any], written: TableFormat
+) -> tuple[nw.DataFrame[Any], dict[str, int]]:
+    """Trim the names of cases and agents; also count those with spaces around them.
+
+    >>> import pyarrow as pa
+    >>> table = nw.from_native(pa.table({"q": ["a", "a "], "who": ["ann", " bob"]}))
+    >>> trimmed, counts = trim_names(table, TableFormat(long=("q", "who", "p")))
+    >>> trimmed["q"].to_list(), counts
+    (['a', 'a'], {'q': 1, 'who': 1})
+    """
+    counts = {}
+    for name in (written.long or ())[:2]:
+        if name not in frame.columns or frame[name].dtype not in TEXT:
+            continue
+        names = frame[name].cast(nw.String)
+        trimmed = names.str.strip_chars()
+        changed = (names != trimmed).fill_null(False)
+        if changed.any():
+            counts[name] = trimmed.filter(changed).n_unique()
+            frame = frame.with_columns(trimmed)
+    return frame, counts
 
 
 def pivot(

@@ -19,8 +19,10 @@ class Origin:
     guessed, None where nothing was. ``delimiter`` separates the columns, and
     ``sheet_rows`` are the numbers of the rows in the sheet of a workbook, and
     ``sheets`` the names of the sheet that was read and of those that were not.
-    ``no_outcome`` counts the rows of words that mean that there is no outcome yet;
-    ``class_columns`` are the names ``agent:class`` of columns that are called else.
+    ``no_outcome`` counts the rows of words that mean that there is no outcome yet,
+    and ``trimmed`` the names of cases and agents of a long table, per column, that had
+    spaces around them; ``class_columns`` are the names ``agent:class`` of columns that
+    are called else.
     """
 
     path: Path | None = None
@@ -31,6 +33,7 @@ class Origin:
     sheet_rows: tuple[int, ...] = ()
     sheets: tuple[str, ...] = ()
     no_outcome: Mapping[str, int] = field(default_factory=dict)
+    trimmed: Mapping[str, int] = field(default_factory=dict)
     class_columns: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -102,7 +102,7 @@ def check_spelling(labels: Iterable[Any], column: str) -> None:
 
 
 def spelled_alike(labels: Iterable[Any]) -> list[list[str]]:
-    """Labels that differ only by upper and lower case or spaces around them, in groups.
+    """Labels that differ only by upper and lower case, in groups.
 
     >>> spelled_alike(["OK", "ok", "Fraud"])
     [['OK', 'ok']]
@@ -110,5 +110,5 @@ def spelled_alike(labels: Iterable[Any]) -> list[list[str]]:
     groups: dict[str, list[str]] = {}
     for label in labels:
         if isinstance(label, str):
-            groups.setdefault(label.strip().casefold(), []).append(label)
+            groups.setdefault(label.casefold(), []).append(label)
     return [group for group in groups.values() if len(group) > 1]

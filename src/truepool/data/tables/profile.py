@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from truepool.core.errors import TruepoolError
@@ -118,18 +117,16 @@ def profile_table(path: Path) -> TableProfile:
         look.classes,
         encoding=origin.encoding,
         jury=look.jury,
-        warnings=(*origin.other_sheets(), *_warnings(frame, look)),
+        warnings=(*origin.other_sheets(), *_warnings(look)),
     )
     return replace(profile, problem=_problem(path, profile))
 
 
-def _warnings(frame: nw.DataFrame[Any], look: Findings) -> Iterator[str]:
+def _warnings(look: Findings) -> Iterator[str]:
     """Warn of names of agents that are spelled in several ways."""
-    owner = look.options.get("long", ("", ""))[1]
-    names = frame[owner].unique(maintain_order=True).to_list() if owner else []
-    alike = spelled_alike(names)
-    if alike:
-        yield describe_alike(alike, owner)
+    alike = [] if look.owner is None else spelled_alike(look.owner.distinct)
+    if look.owner is not None and alike:
+        yield describe_alike(alike, look.owner.name)
 
 
 def _problem(path: Path, profile: TableProfile) -> str | None:

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray
 from truepool.core.formatting import join_names, pluralize
 from truepool.data.reports import UNIT_RATIO
 from truepool.data.tables.column_profile import (
@@ -13,6 +12,7 @@ from truepool.data.tables.column_profile import (
     agents_in_percent,
     columns_by_class,
     describe_units,
+    largest_by_agent,
 )
 from truepool.data.tables.doubtful_columns import (
     doubtful_columns,
@@ -84,12 +84,15 @@ def _ask_for_agents(look: Findings) -> None:
     sentence = "which columns hold the reports of agents?"
     look.questions.append(Question("agents", sentence, every, likely=len(large) > 1))
     look.suggested += large.values()
-    tops = {name: float(np.nanmax(column.by_row)) for name, column in large.items()}
+    tops = {n: float(np.nanmax(c.by_row)) for n, c in (fine or large).items()}
     if far := _far_beyond_one(tops):
         _ask_if_percentages(look, far)
         return
     above = [name for name, top in tops.items() if top > 1]
-    if above:
+    if above and len(tops) < len(large):
+        rest = "the whole numbers of the others look like scores"
+        _ask_if_percentages(look, {name: tops[name] for name in above}, rest)
+    elif above:
         some = (above, "if those of the others are fractions")
         look.ask(
             "percent",
@@ -259,21 +262,24 @@ def _ask_for_percentages_by_class(look: Findings) -> None:
         _ask_if_percentages(look, above if len(above) < len(tops) else {})
 
 
-def _ask_if_percentages(look: Findings, above: Mapping[str, float]) -> None:
+def _ask_if_percentages(
+    look: Findings,
+    above: Mapping[str, float],
+    rest: str = "those of the other agents at most to 1",
+) -> None:
     """Ask whether the reports of some agents, or of all, are percentages."""
     if not above:
         why = (True, "if the reports lie between 0 and 100")
         look.ask("percent", "are the reports percentages?", why)
         return
     names = join_names([repr(name) for name in above])
-    top, rest = max(above.values()), "those of the other agents at most to 1"
     sentence = f"are the reports of {names} percentages?"
-    look.ask("percent", sentence, ([*above], f"up to {top:g}; {rest}"))
+    look.ask("percent", sentence, ([*above], f"up to {max(above.values()):g}; {rest}"))
 
 
 def _far_above(reports: ColumnProfile, owner: ColumnProfile) -> dict[str, float]:
     """Largest report of each agent of a long table in percent, beside fractions."""
-    return _far_beyond_one(_largest(reports.by_row, owner))
+    return _far_beyond_one(largest_by_agent(reports.by_row, owner))
 
 
 def _far_beyond_one(tops: Mapping[str, float]) -> dict[str, float]:
@@ -287,16 +293,10 @@ def _far_beyond_one(tops: Mapping[str, float]) -> dict[str, float]:
 def _signed_agents(reports: ColumnProfile, owner: ColumnProfile) -> bool | list[str]:
     """Agents of a long table who write percent signs; True where all do."""
     signs = np.array([*(value.endswith("%") for value in reports.distinct), False])
-    signed = _largest(signs[reports.codes].astype(np.float64), owner)
+    signed = largest_by_agent(signs[reports.codes].astype(np.float64), owner)
     names = [name for name, sign in signed.items() if sign]
-    bare = _largest(np.where(signs[reports.codes], np.nan, reports.by_row), owner)
+    bare = largest_by_agent(
+        np.where(signs[reports.codes], np.nan, reports.by_row), owner
+    )
     fractions = [name for name, top in bare.items() if 0 < top <= 1]
     return names if {*fractions} - {*names} else True
-
-
-def _largest(values: FloatArray, owner: ColumnProfile) -> dict[str, float]:
-    """Largest value of each agent, 0 where there is none."""
-    tops = np.zeros(len(owner.distinct))
-    known = np.isfinite(values) & (owner.codes >= 0)
-    np.maximum.at(tops, owner.codes[known], values[known])
-    return dict(zip(owner.distinct, tops.tolist(), strict=True))

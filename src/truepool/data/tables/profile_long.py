@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from truepool.data.tables.column_profile import ColumnProfile
 from truepool.data.tables.profile_findings import Findings
-from truepool.data.tables.profile_outcome import find_outcome, is_outcome
+from truepool.data.tables.profile_outcome import find_outcome, may_be_outcome
 from truepool.data.tables.profile_times import find_times_of_reports
 
 SEVERAL = 1.5
@@ -19,7 +19,7 @@ def find_long(look: Findings) -> bool:
         fixed = {n: c for n, c in look.open.items() if c.is_constant_by(column)}
         report = _report(look, fixed)
         agents = [name for name in keys if name not in fixed and name != report]
-        outcomes = {n: c for n, c in fixed.items() if is_outcome(c) and n != case}
+        outcomes = {n: c for n, c in fixed.items() if may_be_outcome(c) and n != case}
         if report is None or len(agents) != 1 or not outcomes or case == report:
             continue
         cases, several = len(column.distinct), len(keys[agents[0]].distinct)

@@ -4,7 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from truepool.core.formatting import pluralize
 from truepool.data.labels import no_outcome_words
-from truepool.data.tables.column_profile import MOST_WORDS, ColumnProfile, format_mean
+from truepool.data.tables.column_profile import (
+    MOST_WORDS,
+    ColumnProfile,
+    format_mean,
+    largest_by_agent,
+)
 from truepool.data.tables.doubtful_columns import name_parts
 from truepool.data.tables.profile_findings import Findings
 from truepool.data.tables.question import Question
@@ -29,7 +34,10 @@ def find_outcome(look: Findings, columns: Mapping[str, ColumnProfile]) -> None:
     ]
     usual = [column for column in fit if has_usual_name(column)]
     chosen = usual if len(fit) > 1 else fit
-    third = [c for c in columns.values() if not usual and _has_third_label(look, c)]
+    plain = not (usual or look.classes)
+    third = [
+        column for column in columns.values() if plain and _has_third_label(column)
+    ]
     if len(chosen) != 1 or third:
         none = " None has two different values." if not fit else ""
         if third:
@@ -61,7 +69,7 @@ def set_outcome(look: Findings, column: ColumnProfile, also: str = "") -> None:
         words += [label for label in labels if label not in look.classes]
     for word in words:
         count = pluralize(column.counts[word], "row")
-        reason = f"no outcome yet ({count} of {column.name!r})"
+        reason = f"no outcome ({count} of {column.name!r})"
         look.missing.setdefault(word, []).append(reason)
     if _needs_positive(labels):
         sentence = "which label are the reports probabilities of?"
@@ -74,8 +82,13 @@ def _needs_positive(labels: Sequence[str]) -> bool:
     return len(labels) == 2 and {label.casefold() for label in labels} not in PLAIN
 
 
-def is_outcome(column: ColumnProfile) -> bool:
-    """Whether a column has two labels, beside words that may mean none yet."""
+def may_be_outcome(column: ColumnProfile) -> bool:
+    """Whether a column has two labels, or is called like an outcome and has a few."""
+    return _has_two_labels(column) or _has_third_label(column)
+
+
+def _has_two_labels(column: ColumnProfile) -> bool:
+    """Whether a column has two labels, beside words that may mean none."""
     return len(_labels(column)) == 2
 
 
@@ -84,18 +97,14 @@ def has_usual_name(column: ColumnProfile) -> bool:
     return any(part in OUTCOMES for part in name_parts(column.name))
 
 
-def _has_third_label(look: Findings, column: ColumnProfile) -> bool:
+def _has_third_label(column: ColumnProfile) -> bool:
     """Whether a column is called like an outcome and has a label or two too many."""
-    return (
-        not look.classes
-        and has_usual_name(column)
-        and 2 < len(_labels(column)) <= MOST_LABELS
-    )
+    return has_usual_name(column) and 2 < len(_labels(column)) <= MOST_LABELS
 
 
 def _fits(column: ColumnProfile, classes: Sequence[str]) -> bool:
     if not classes:
-        return is_outcome(column)
+        return _has_two_labels(column)
     return bool(column.distinct) and {*_labels(column)} <= {*classes}
 
 
@@ -130,5 +139,9 @@ def _mean_report(look: Findings, outcome: ColumnProfile, label: str) -> str:
     rows = outcome.codes == outcome.distinct.index(label)
     reports = [c for c in look.reports if not look.classes or c.name.endswith(label)]
     mean = format_mean([column.by_row[rows] for column in reports], reports)
+    if look.owner is not None:
+        tops = largest_by_agent(reports[0].by_row, look.owner).values()
+        if any(0 < top <= 1 for top in tops) and max(tops) > 1:
+            mean = ""  # agents of a long table report in two units
     count = f"{outcome.counts[label]:,} rows"
     return f"{count}; the mean report there is {mean}" if mean else count

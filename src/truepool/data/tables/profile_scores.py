@@ -1,12 +1,23 @@
 """Columns of an unknown table that may be scores of vendors or bureaus."""
 
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 
 from truepool.core.arrays import FloatArray
+from truepool.core.formatting import join_names
 from truepool.data.tables.column_profile import ColumnProfile
 from truepool.data.tables.doubtful_columns import name_parts, score_columns
+from truepool.data.tables.profile_agents import score_range
 from truepool.data.tables.profile_findings import Findings
 from truepool.data.tables.question import score_question
+
+NOTE = (
+    "the range in --scores is a guess: write the lowest and the highest score that it "
+    "can give, the highest first if a high score means a low probability"
+)
 
 RANGES = ((300, 850), (0, 999), (0, 1000))
 """Ranges in which vendors and bureaus report; the first that holds all is proposed."""
@@ -15,24 +26,52 @@ RANGES = ((300, 850), (0, 999), (0, 1000))
 def ask_for_score_columns(look: Findings, outcome: ColumnProfile | None) -> None:
     """Ask about whole numbers beyond 100 that move with the reports, or the outcome.
 
-    Amounts are told apart by their size, and by their decimals.
+    Amounts are told apart by their size, and by their decimals. A column of whole
+    numbers up to 10 that may be an agent is asked about too, beside percentages.
     """
     if look.classes or look.jury or "long" in look.options:
         return
     large = {n: c.by_row for n, c in look.open.items() if _may_be_score(c)}
-    agents, others, what = _reference(look, outcome)
-    if not large or not others:
+    small = {c.name: c for c in look.suggested if c.is_score}
+    agents, others, what = _reference(look, outcome, small)
+    if not (large or small) or not others:
         return
-    found = score_columns(large, others, what)
+    stars = {name: column.by_row for name, column in small.items()}
+    found = score_columns(large | stars, others, what)
+    for name, values in stars.items():
+        why = f"its numbers are whole, from {np.nanmin(values):g} to "
+        found.setdefault(name, (f"{why}{np.nanmax(values):g}", False))
     if not found:
         return
-    ranges = [f"{n}={_range(large[n], falls=falls)}" for n, (_, falls) in found.items()]
-    note = (
-        "the range in --scores is a guess: write the lowest and the highest score that "
-        "it can give, the highest first if a high score means a low probability"
-    )
-    reasons = {name: f"{why}; {note}" for name, (why, _) in found.items()}
-    look.questions.append(score_question(reasons, agents, ranges))
+    look.suggested += [look.open[name] for name in found if name not in small]
+    ranges = {}
+    for name, (_, falls) in found.items():
+        ends = score_range([small[name]]) if name in small else _range(large[name])
+        low, high = reversed(ends) if falls else ends
+        ranges[name] = f"{name}={low}-{high}"
+    reasons = {name: why for name, (why, _) in found.items()}
+    if small:
+        _ask_for_ranges(look, ranges, reasons)
+        return
+    reasons = {name: f"{why}; {NOTE}" for name, why in reasons.items()}
+    look.questions.append(score_question(reasons, agents, [*ranges.values()]))
+
+
+def _ask_for_ranges(
+    look: Findings, ranges: Mapping[str, str], reasons: Mapping[str, str]
+) -> None:
+    """Ask for the ranges of scores, where it is asked too which columns are agents."""
+    for i, question in enumerate(look.questions):
+        if question.option == "agents":
+            known = {name for name, _ in question.choices}
+            more = [(n, look.open[n].describe()) for n in ranges if n not in known]
+            choices = (*question.choices, *more)
+            look.questions[i] = replace(question, choices=choices)
+    names = join_names([repr(name) for name in ranges])
+    why = "; ".join(f"{name!r}: {reason}" for name, reason in reasons.items())
+    cure = shlex.join([part for each in ranges.values() for part in ("--scores", each)])
+    sentence = f"are the reports of {names} scores? {why}; {NOTE}. If so, pass {cure}."
+    look.ask("scores", sentence, *((ranges[n], reasons[n]) for n in ranges))
 
 
 def _may_be_score(column: ColumnProfile) -> bool:
@@ -45,24 +84,29 @@ def _may_be_score(column: ColumnProfile) -> bool:
 
 
 def _reference(
-    look: Findings, outcome: ColumnProfile | None
+    look: Findings,
+    outcome: ColumnProfile | None,
+    scores: Mapping[str, ColumnProfile],
 ) -> tuple[list[str], list[FloatArray], str]:
-    """Agents that are known or likely, their reports or the outcomes, and a name."""
+    """Agents that are known or likely, their reports or the outcomes, and a name.
+
+    Those of ``scores`` are compared with the others.
+    """
     if look.reports:
         reports = [column.by_row for column in look.reports]
         return look.options["agents"], reports, "the reports"
     asked = [name for q in look.questions if q.likely for name, _ in q.choices]
     names = asked or [name for name, column in look.open.items() if column.is_report]
-    if names:
-        return names, [look.open[name].by_row for name in names], "the reports"
+    others = [look.open[name].by_row for name in names if name not in scores]
+    if others:
+        return names, others, "the reports"
     if outcome is None or len(outcome.distinct) != 2:
         return [], [], ""
     labels = np.where(outcome.codes < 0, np.nan, outcome.codes)
     return [], [labels], f"the outcome {outcome.distinct[1]!r}"
 
 
-def _range(values: FloatArray, *, falls: bool) -> str:
+def _range(values: FloatArray) -> tuple[int, int]:
     low, high = np.nanmin(values), np.nanmax(values)
     usual = (r for r in RANGES if r[0] <= low and high <= r[1])
-    ends = next(usual, (int(low), int(high)))
-    return f"{ends[1]}-{ends[0]}" if falls else f"{ends[0]}-{ends[1]}"
+    return next(usual, (int(low), int(high)))

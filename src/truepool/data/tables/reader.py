@@ -51,6 +51,7 @@ from truepool.data.tables.long import (
     column_by_case,
     outcomes_by_case,
     pivot,
+    trim_names,
 )
 from truepool.data.tables.numbers import (
     describe_amounts,
@@ -524,8 +525,11 @@ def read_source(source: Any, written: TableFormat) -> tuple[nw.DataFrame[Any], O
             "the cases into it, or name another table"
         )
     frame, words = trim_outcomes(frame, written)
+    frame, trimmed = trim_names(frame, written)
     frame, found = rename_class_columns(frame, written)
-    return frame, replace(origin, no_outcome=words, class_columns=found)
+    return frame, replace(
+        origin, no_outcome=words, trimmed=trimmed, class_columns=found
+    )
 
 
 def _column_names(source: Any) -> Sequence[Any]:

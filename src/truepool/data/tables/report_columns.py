@@ -193,7 +193,7 @@ class ReportColumn:
                 f"a {what} must lie between {least:g} and {most:g}; {self._kind} "
                 f"{name!r} has {self._cell(row)} in {self._row(row)}. Correct it, "
                 f"change {option}, or leave the {self._kind} out (--ignore "
-                f"{shlex.quote(name)})."
+                f"{shlex.quote(name)}; of a saved pool, in its fit)."
             )
 
     def _cell(self, row: int) -> str:

@@ -40,7 +40,7 @@ def describe_repeats(cases: int) -> str:
 
 
 def describe_alike(groups: Sequence[Sequence[str]], column: str) -> str:
-    """Say that names of agents differ only in case or spaces, and so count apart.
+    """Say that names of agents differ only in case, and so count apart.
 
     >>> describe_alike([["Ann", "ann"]], "who")[:64]
     "column 'who' has 1 name that is spelled in several ways, which d"
@@ -50,8 +50,8 @@ def describe_alike(groups: Sequence[Sequence[str]], column: str) -> str:
     shown = format_names([" and ".join(map(repr, group)) for group in groups])
     return (
         f"column {column!r} has {what} spelled in several ways, which differ only in "
-        f"upper and lower case or in spaces around them: {shown}. Each spelling counts "
-        "as an agent of its own; if they are the same, spell them one way in the table."
+        f"upper and lower case: {shown}. Each spelling counts as an agent of its own; "
+        "if they are the same, spell them one way in the table."
     )
 
 
@@ -119,9 +119,12 @@ class TableSummary:
         for word, rows in self.origin.no_outcome.items():
             has = "has" if rows == 1 else "have"
             notes.append(
-                f"{pluralize(rows, 'row')} {has} the outcome {word!r}, which means "
-                "that it is not known yet."
+                f"{pluralize(rows, 'row')} {has} the outcome {word!r}, which counts "
+                "as not known."
             )
+        for name, spaced in self.origin.trimmed.items():
+            names = pluralize(spaced, "name")
+            notes.append(f"Spaces around {names} of column {name!r} are left out.")
         for name, example in self.amounts.items():
             notes.append(describe_amount(name, example))
         if self.replaced:

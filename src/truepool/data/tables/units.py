@@ -1,5 +1,6 @@
 """Units of reports: numbers that were meant as fractions, and not as percentages."""
 
+import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -30,6 +31,9 @@ LIKELIER = 3.0
 SCORES = 5
 """Reports per agent from which small whole numbers are taken for scores."""
 
+FAR = 50.0
+"""Percentages beside which whole numbers up to 10 of another agent look like scores."""
+
 EDGE = 1e-6
 """Least probability of an outcome: no single report may rule anything out."""
 
@@ -56,6 +60,9 @@ def check_percentages(
     }
     bare = {n: values for n, values in percent.items() if n not in signed}
     check_no_scores([*bare], np.concatenate([*bare.values(), np.empty(0)]))
+    if written.percent is True:
+        top = max(map(_top, percent.values()), default=0.0)
+        _check_no_small_scale(bare, [*percent], top)
     if aligned:
         _check_mixed(bare, [*fractions.values()])
     largest = {n: _top(values) for n, values in percent.items()}
@@ -120,20 +127,51 @@ def check_no_scores(agents: Sequence[str], percentages: FloatArray) -> None:
     Traceback (most recent call last):
     truepool.core.errors.ReportError: with --percent reports are percentages; ...
     """
-    known = percentages[~np.isnan(percentages)]
-    whole = np.round(known)
-    if len(agents) < 2 or not len(known) or np.abs(known - whole).max() > EDGE:
+    ends = _small_scale(percentages, SCORES * len(agents))
+    if len(agents) < 2 or ends is None:
         return
-    low, high = int(min(1, whole.min())), int(whole.max())
-    if not 3 <= high <= MAX_SCORE or len(known) < SCORES * len(agents):
-        return
-    scale = f"{low}-{5 if high <= 5 else MAX_SCORE}"
     raise ReportError(
         f"with --percent reports are percentages; all numbers of "
-        f"{format_labels(agents)} are whole, from {whole.min():g} to {high}, and look "
-        f"like scores. If they are, pass --scores {scale} instead; if they are "
+        f"{format_labels(agents)} are whole, from {ends[0]} to {ends[1]}, and look "
+        f"like scores. If they are, pass --scores {_scale(*ends)} instead; if they are "
         "percentages, write a percent sign after each."
     )
+
+
+def _check_no_small_scale(
+    columns: Mapping[str, FloatArray], agents: Sequence[str], top: float
+) -> None:
+    """Refuse scores of one agent beside percentages of other agents, up to ``top``.
+
+    Where agents in percent are named, nothing is in doubt.
+    """
+    for name, values in columns.items() if top > FAR else ():
+        ends = _small_scale(values, ENOUGH)
+        if ends is not None:
+            others = [other for other in agents if other != name]
+            scores = shlex.quote(f"{name}={_scale(*ends)}")
+            raise ReportError(
+                "with --percent every agent must report percentages; all numbers of "
+                f"{name!r} are whole, from {ends[0]} to {ends[1]}, and look like "
+                f"scores, while others go up to {top:g}. If they are scores, pass "
+                f"{percent_option(others)} --scores {scores} (the highest first if a "
+                "high score means a low probability); if they are percentages, name "
+                f"all agents: {percent_option(agents)}."
+            )
+
+
+def _small_scale(percentages: FloatArray, least: int) -> tuple[int, int] | None:
+    """Lowest and highest of whole numbers up to 10, None if they are none, or few."""
+    known = percentages[~np.isnan(percentages)]
+    whole = np.round(known)
+    if len(known) < max(1, least) or np.abs(known - whole).max() > EDGE:
+        return None
+    low, high = int(whole.min()), int(whole.max())
+    return (low, high) if 3 <= high <= MAX_SCORE else None
+
+
+def _scale(low: int, high: int) -> str:
+    return f"{min(1, low)}-{5 if high <= 5 else MAX_SCORE}"
 
 
 def check_some_above_1(
