@@ -60,18 +60,18 @@ class LongReports:
 
 
 def trim_names(
-    frame: nw.DataFrame[Any], written: TableFormat
+    frame: nw.DataFrame[Any], long: tuple[str, str, str]
 ) -> tuple[nw.DataFrame[Any], dict[str, int]]:
     """Trim the names of cases and agents; also count those with spaces around them.
 
     >>> import pyarrow as pa
     >>> table = nw.from_native(pa.table({"q": ["a", "a "], "who": ["ann", " bob"]}))
-    >>> trimmed, counts = trim_names(table, TableFormat(long=("q", "who", "p")))
+    >>> trimmed, counts = trim_names(table, ("q", "who", "p"))
     >>> trimmed["q"].to_list(), counts
     (['a', 'a'], {'q': 1, 'who': 1})
     """
     counts = {}
-    for name in (written.long or ())[:2]:
+    for name in long[:2]:
         if name not in frame.columns or frame[name].dtype not in TEXT:
             continue
         names = frame[name].cast(nw.String)

@@ -525,7 +525,9 @@ def read_source(source: Any, written: TableFormat) -> tuple[nw.DataFrame[Any], O
             "the cases into it, or name another table"
         )
     frame, words = trim_outcomes(frame, written)
-    frame, trimmed = trim_names(frame, written)
+    trimmed: dict[str, int] = {}
+    if written.long is not None:
+        frame, trimmed = trim_names(frame, written.long)
     frame, found = rename_class_columns(frame, written)
     return frame, replace(
         origin, no_outcome=words, trimmed=trimmed, class_columns=found
