@@ -454,7 +454,7 @@ def test_a_column_that_looks_like_reports_but_for_a_word_is_asked_about(tmp_path
     assert profile.options["agents"] == ["m0", "m1", "m2"]
     (asked,) = (q for q in profile.questions if q.option == "missing")
     assert asked.sentence == (
-        "do 'n/d' mean no report (3 cells of 'm2') and 'open' mean no report (1 cell "
+        "does 'n/d' mean no report (3 cells of 'm2') and does 'open' mean no report (1 cell "
         "of 'm2')? Then pass --missing n/d --missing open; else correct these cells."
     )
     assert [word for word, _ in asked.choices] == ["n/d", "open"]

@@ -174,13 +174,13 @@ def ask_for_words(look: Findings) -> None:
         look.missing.setdefault(word, []).insert(0, reason)
     if not look.missing:
         return
-    asked = [f"{word!r} {join_names(why)}" for word, why in look.missing.items()]
-    does = "does" if len(asked) == 1 else "do"
-    meaning = join_names([each.replace("' ", "' mean ", 1) for each in asked])
+    meaning = join_names(
+        [f"does {word!r} mean {join_names(why)}" for word, why in look.missing.items()]
+    )
     options = shlex.join(
         [part for word in look.missing for part in ("--missing", word)]
     )
-    sentence = f"{does} {meaning}? Then pass {options}; else correct these cells."
+    sentence = f"{meaning}? Then pass {options}; else correct these cells."
     choices = ((word, join_names(why)) for word, why in look.missing.items())
     look.ask("missing", sentence, *choices)
 
