@@ -51,17 +51,18 @@ def test_two_nodes_give_the_bits_of_one_machine_and_may_lose_one(
     fits = [("fit", "set", "--pool", pool, "-o") for pool in ("vcg", "convex")]
     score = ("score", "vcg.pool", "set", "--explore", "5%", "-o")
     few = ("score", "vcg.pool", "set/month=0", "--explore", "5%", "-o")
-    here, notes = [], ""
+    here, notes = [], []
     for words in (compare, audit):
         code, out, note = truepool(*words)
         here.append(out)
-        notes += note
+        notes.append(note)
         assert code == 0
-    for words in fits:
-        code, _, note = truepool(*words, f"{words[3]}.pool")
-        notes += note
-        assert code == 0
-    scored = truepool(*score, "one")[1]
+    fitted = [truepool(*words, f"{words[3]}.pool") for words in fits]
+    assert [code for code, _, _ in fitted] == [0, 0]
+    _, _, drawn = truepool(*few, "few-here")
+    _, scored, drawn_of_all = truepool(*score, "one")
+    assert drawn.startswith("Drew ")
+    notes += [drawn, *(note for _, _, note in fitted), drawn_of_all]
     at_death = []
     with two_nodes() as nodes:
 
@@ -83,7 +84,7 @@ def test_two_nodes_give_the_bits_of_one_machine_and_may_lose_one(
         )
     assert where == [HEAD, WORKER]
     assert there == here
-    assert err == notes
+    assert err == "".join(notes)
     for pool in ("vcg", "convex"):
         fitted = Path(f"ray-{pool}.pool").read_bytes()
         assert fitted == Path(f"{pool}.pool").read_bytes()
