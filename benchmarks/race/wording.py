@@ -27,9 +27,9 @@ METHOD = """- Every competitor learns from the same cases and answers about the 
 - The *sparse* panels are no tournaments: trained classifiers, 80 % of whose reports were removed at random.
 - The losses in the tables of judging panels were published on 16 November 2026. Since then gradient boosting has become independent of the order of the agents, which
   changes ties between equally good cuts, missing reports are [filled in](decisions/0042-missing-reports.md) by what the others
-  suggest, and `brier` and `vcg`, two of the candidates, shrink agents that report rarely. On 18 November `auto` alone was measured again, on all
-  draws of all judging panels (`python -m race.again`, 6 minutes on one core; peers do not depend on truepool, and the mean has the losses on file): its cost is .7426 of the mean's, where
-  the tables have .7425, its log loss .7376 (.7380) and its Brier loss .7538 (.7540). On the three sparse panels the cost is .961 (.960): the
+  suggest, and `brier`, `vcg` and `best-agent`, three of the candidates, shrink agents that report rarely. On 18 November `auto` alone was measured again, on all
+  draws of all judging panels (`python -m race.again`, a few minutes on one core; peers do not depend on truepool, and the mean has the losses on file): its cost is .7427 of the mean's, where
+  the tables have .7425, its log loss .7375 (.7380) and its Brier loss .7536 (.7540). On the three sparse panels the cost is .961 (.960): the
   change is not larger there. `simplest`, the times and the
   significance have not been measured again: that needs the environments of all five libraries, and all 182 cells.
 - *LR* is logistic regression, *LRCV* the same with the penalty chosen by cross-validation.
