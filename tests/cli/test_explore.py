@@ -52,7 +52,7 @@ def test_the_draw_is_counted(folder, truepool, words):
     score = ("score", "m.pool", source, "--explore", "10%", *words.split())
     code, _, err = truepool(*score)
     table = explored(truepool)
-    negative, review = (table["decision"] == 0).sum(), (table["review"] == True).sum()  # noqa: E712
+    negative, review = (table["decision"] == 0).sum(), table["review"].eq(True).sum()
     drawn = review - (table["decision"] == 1).sum()
     said = (
         f"Drew {drawn} of {negative} cases decided negative for review (--explore 10%);"

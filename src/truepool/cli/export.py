@@ -11,11 +11,9 @@ from truepool.cli import options
 def _input_units(ends: dict[str, tuple[float, float]]) -> str:
     """Say how numbers of the table are counted before the graph gets them."""
     from truepool.data.labels import format_names
-    from truepool.data.tables.score_range import ScoreRange
+    from truepool.data.tables.score_range import by_formula
 
-    agents: dict[str, list[str]] = {}
-    for name, own in ends.items():
-        agents.setdefault(ScoreRange((), *own).formula, []).append(name)
+    agents = by_formula(ends)
     rules = (f"{rule} for {format_names(names)}" for rule, names in agents.items())
     return (
         "It takes probabilities, not the numbers of the table: count a number s as "

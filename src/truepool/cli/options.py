@@ -861,14 +861,14 @@ def note_stream(
 
 def _scales(agents: Iterable[str], table_format: "TableFormat") -> Iterator[str]:
     """Say how scores are counted, and that they are no probabilities."""
+    if not table_format.scores:
+        return
     from truepool.data.labels import format_names
+    from truepool.data.tables.score_range import by_formula
 
-    scored: dict[str, list[str]] = {}
-    for agent in agents if table_format.scores else ():
-        span = table_format.score_range(agent)
-        if span is not None:
-            scored.setdefault(span.formula, []).append(agent)
-    for formula, names in scored.items():
+    ends = table_format.other_ends(agents)
+    scored = {name: own for name, own in ends.items() if table_format.score_range(name)}
+    for formula, names in by_formula(scored).items():
         yield (
             f"A score s of {format_names(names)} counts as {formula}. That is no "
             "probability; pools that learn, such as auto, correct for it where the "

@@ -40,16 +40,21 @@ def finding_of(panel, costs=COSTS, threshold=None):
     return found[0] if found else None
 
 
+def recalls(finding):
+    """The true recall, that of the cases with an outcome, and that said of all."""
+    known = PANEL.outcomes == 1
+    truth = (known & ALARMS).sum() / known.sum()
+    said = [float(w) for w in finding.sentence.split() if w.replace(".", "").isdigit()]
+    return truth, *said[2:4]
+
+
 def test_outcomes_missing_where_the_pool_says_no_are_a_warning():
     finding = finding_of(selected(0.3)[0])
     assert finding.severity == "warning"
     assert "and in 0.0 % of those it decides positive" in finding.sentence
     assert "--explore" in finding.advice
     assert "--propensity" in finding.advice
-    known = PANEL.outcomes == 1
-    truth = (known & ALARMS).sum() / known.sum()
-    said = [float(w) for w in finding.sentence.split() if w.replace(".", "").isdigit()]
-    there, everywhere = said[2:4]
+    truth, there, everywhere = recalls(finding)
     assert there / 100 > truth
     assert everywhere / 100 == pytest.approx(truth, abs=0.02)
 
@@ -133,10 +138,7 @@ def test_outcomes_missing_where_the_pool_says_yes_are_a_warning():
     assert finding.severity == "warning"
     assert "missing in 0.0 % of the cases that the pool decides neg" in finding.sentence
     assert "let some of them through at random" in finding.advice
-    known = PANEL.outcomes == 1
-    truth = (known & ALARMS).sum() / known.sum()
-    said = [float(w) for w in finding.sentence.split() if w.replace(".", "").isdigit()]
-    there, everywhere = said[2:4]
+    truth, there, everywhere = recalls(finding)
     assert there / 100 < truth
     assert everywhere / 100 == pytest.approx(truth, abs=0.02)
 

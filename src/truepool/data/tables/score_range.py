@@ -1,7 +1,7 @@
 """Ranges of scores: numbers of agents that are no probabilities, such as 0 to 999."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from truepool.core.errors import SettingError
@@ -57,6 +57,18 @@ class ScoreRange:
         sign = "+" if self.zero < 0 else "-"
         top = f"(s {sign} {abs(self.zero):g})" if self.zero else "s"
         return f"{top} / {width:g}"
+
+
+def by_formula(ends: Mapping[str, tuple[float, float]]) -> dict[str, list[str]]:
+    """Return the agents whose numbers are counted alike, by how that is done.
+
+    >>> by_formula({"a": (0, 999), "b": (0, 100), "c": (0, 999)})
+    {'s / 999': ['a', 'c'], 's / 100': ['b']}
+    """
+    agents: dict[str, list[str]] = {}
+    for name, (zero, one) in ends.items():
+        agents.setdefault(ScoreRange((), zero, one).formula, []).append(name)
+    return agents
 
 
 def parse_ranges(given: str | Iterable[str] | None) -> tuple[str, ...]:
