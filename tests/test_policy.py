@@ -306,6 +306,7 @@ POLICY = {
     "pools.auto": {
         "FEWEST_CASES": 10,
         "BOOSTED_CASES": 100,
+        "MOST_MISSING": 0.5,
     },
     "pools.candidate_weights": {
         "CAUTION": 10.0,

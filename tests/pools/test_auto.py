@@ -6,8 +6,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from panels import random_panel
 from scipy.optimize import minimize
-from scipy.special import softmax
+from scipy.special import expit, softmax
 from sklearn.base import clone
+from sklearn.metrics import log_loss
 from sklearn.model_selection import TimeSeriesSplit
 
 from truepool import pools
@@ -16,10 +17,12 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures import folds
 from truepool.measures.folds import out_of_fold, splits
+from truepool.pools import imputation
 from truepool.pools.auto import CANDIDATES, TWO_CLASSES, Auto, title
 from truepool.pools.candidate_weights import mixture_weights, prior_cases
 from truepool.pools.log_odds import LogOdds
 from truepool.pools.platt import Platt
+from truepool.pools.ridge import Ridge
 from truepool.pools.shrunk import Shrunk
 from truepool.pools.vcg import VCG
 
@@ -275,3 +278,64 @@ def test_each_candidate_says_what_it_scored():
     assert min(scores, key=scores.get) == next(iter(scores))
     few = Auto().fit_panel(random_panel(0, cases=8)).explain()
     assert (few.scores, few.scored_by) == (None, None)
+
+
+def claims(seed: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Two vendors' scores, far above the probabilities, beside a calibrated model."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(-4.5, 1.6, count)
+    outcomes = (rng.random(count) < expit(truth)).astype(int)
+    scores = expit(0.8 * (truth[:, None] + rng.normal(0, 1.5, (count, 2))) + 2.0)
+    model = expit(truth + rng.normal(0, 0.9, count))
+    return np.column_stack([scores, model]), outcomes
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.05])
+def test_where_a_calibrated_agent_is_silent_auto_does_not_fall_back_on_raw_scores(gaps):
+    """Without filling in the answers were two to four times what happened.
+
+    The yardstick is a regression that learned from the other agents alone.
+    """
+    reports, outcomes = claims(0, 4_000)
+    gone = np.random.default_rng(1).random(reports.shape) < gaps
+    gone[:, 0] = False
+    auto = Auto().fit(np.where(gone, np.nan, reports), outcomes)
+    new, happened = claims(2, 40_000)
+    new[:, 2] = np.nan
+    pooled = auto.predict_proba(new)
+    assert 2 / 3 < pooled[:, 1].mean() / happened.mean() < 3 / 2
+    others = Ridge().fit(reports[:, :2], outcomes).predict_proba(new[:, :2])
+    assert log_loss(happened, pooled) < 1.01 * log_loss(happened, others)
+
+
+def test_the_candidates_of_auto_see_what_is_filled_in():
+    reports, outcomes = claims(3, 300)
+    reports[::7, 2] = np.nan
+    auto = Auto(candidates=FEW).fit(reports, outcomes)
+    filled = imputation.fill_reports(reports[:, :, None], auto.imputation_)
+    whole = Auto(candidates=FEW).fit(filled[:, :, 0], outcomes)
+    assert_array_equal(auto.shares_, whole.shares_)
+    assert_array_equal(
+        auto.predict_proba(reports[:20]), whole.predict_proba(filled[:20, :, 0])
+    )
+
+
+@pytest.mark.parametrize(("gaps", "is_filled"), [(240, True), (241, False)])
+def test_in_a_crowd_auto_sees_the_reports_that_were_given(gaps, is_filled):
+    panel = random_panel(4, cases=120, agents=4)
+    reports = panel.reports.copy()
+    reports[:, 1:].flat[:gaps] = np.nan  # of 480
+    auto = Auto(candidates=FEW).fit(reports, panel.outcomes)
+    assert (auto.imputation_ is not None) == is_filled
+    first = auto.predict_proba(reports[:1])
+    members = [pool.predict_proba(reports[:1]) for pool in auto.pools_]
+    assert np.allclose(first, np.average(members, 0, auto.shares_)) != is_filled
+
+
+def test_three_classes_are_filled_in_as_probabilities():
+    panel = random_panel(5, cases=200, agents=4, classes=3, silent=0.2)
+    auto = Auto(candidates=FEW).fit_panel(panel)
+    filled = imputation.fill_reports(panel.values, auto.imputation_)
+    given = ~np.isnan(panel.values)
+    assert_array_equal(filled[given], panel.values[given])
+    assert_allclose(filled.sum(axis=2), 1.0)

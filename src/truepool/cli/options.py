@@ -871,8 +871,7 @@ def _scales(agents: Iterable[str], table_format: "TableFormat") -> Iterator[str]
     for formula, names in by_formula(scored).items():
         yield (
             f"A score s of {format_names(names)} counts as {formula}. That is no "
-            "probability; pools that learn, such as auto, correct for it where the "
-            "other agents report too."
+            "probability; auto corrects for it, and mean, median or vcg do not."
         )
 
 

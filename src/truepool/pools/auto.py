@@ -13,13 +13,14 @@ from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.sparse import SparseReports
+from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import (
     Folds,
     evaluation_cases,
     panel_splits,
     selection,
 )
-from truepool.pools import candidates
+from truepool.pools import candidates, imputation
 from truepool.pools.candidate_weights import (
     CAUTIOUS,
     MANY_CASES,
@@ -41,6 +42,9 @@ TWO_CLASSES: tuple[str | Pool, ...] = ("ridge", Ridge(scale="reports"))
 """What it combines besides for two classes; with more they take too long."""
 FEWEST_CASES = 10
 """With fewer cases nothing is learned: the answer is the mean log-odds."""
+MOST_MISSING = 0.5
+"""Largest share of missing reports that are filled in: in a crowd of which everyone
+reports on a few cases, what the others said is no better than nothing."""
 
 
 @final
@@ -57,6 +61,11 @@ class Auto(Pool):
     iterated from equal weights (expectation maximisation). Candidates below 1 % are
     dropped, the others learn from all cases. Costs change the decisions and the
     candidates that learn by cost, not the weights.
+
+    Where an agent is silent, the candidates see what the others suggest that it would
+    have said, see `imputation`: weights that were learned for all agents do not hold
+    for some of them. In a crowd, where more than half of the reports are missing, they
+    see the reports that were given.
 
     With T < 40 cases the prior has (40 - T) / 3 more, which the plain mean and `shrunk`
     share: out of fold, ten cases say little about the others. With fewer than ten it is
@@ -81,6 +90,9 @@ class Auto(Pool):
         Their weights.
     table_ : list of Candidate
         Every candidate that could be tried, largest weight first.
+    imputation_ : (3, N, K - 1) or None
+        Mean, pull and loading of each agent's log-odds, which fill in missing reports;
+        None where they are not filled in.
     why_ : str
         One sentence.
 
@@ -108,6 +120,7 @@ class Auto(Pool):
     pools_: tuple[Pool, ...]
     shares_: FloatArray
     table_: list[Candidate]
+    imputation_: FloatArray | None
     why_: str
 
     def __init__(
@@ -127,11 +140,26 @@ class Auto(Pool):
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         pools = self._candidates(panel)
+        panel = self._fill(panel, case_weights)
         with one_thread():  # more of them than free cores take ten times as long
             chosen, self.shares_ = self._select(pools, panel, case_weights)
             fitted = (clone(pool).fit_panel(panel, case_weights) for pool in chosen)
             self.pools_ = tuple(fitted)
         self.__dict__.pop("_mixture", None)  # of an earlier fit
+
+    def _fill(self, panel: Panel, case_weights: FloatArray | None) -> Panel:
+        """Learn how to fill in missing reports, and return the panel without them."""
+        self.imputation_ = None
+        if len(panel) < FEWEST_CASES or panel.missing > MOST_MISSING:
+            return panel
+        self.imputation_ = imputation.learn_from(
+            panel, case_weights, clipped_log_scale, self.seed
+        )
+        if not panel.silent:
+            return panel
+        return panel.with_reports(
+            imputation.fill_reports(panel.values, self.imputation_)
+        )
 
     def _candidates(self, panel: Panel) -> list[Pool]:
         usual = CANDIDATES if panel.classes > 2 else CANDIDATES + TWO_CLASSES
@@ -205,10 +233,14 @@ class Auto(Pool):
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
+        if self.imputation_ is not None:
+            values = imputation.fill_reports(values, self.imputation_)
         return self._mixture.combine(values)
 
     def combine_sparse(self, reports: SparseReports) -> FloatArray:
         """Pool sparse reports on T cases into (T, 1)."""
+        if self.imputation_ is not None:
+            return super().combine_sparse(reports)
         pairs = zip(self.shares_, self.pools_, strict=True)
         return np.asarray(sum(share * p.combine_sparse(reports) for share, p in pairs))
 
@@ -222,6 +254,8 @@ class Auto(Pool):
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""
+        if self.imputation_ is not None:
+            reports = imputation.fill_reports_onnx(reports, self.imputation_)
         pairs = zip(self.shares_, self.pools_, strict=True)
         pooled, *others = [
             pool.to_onnx(reports) * float(share) for share, pool in pairs

@@ -13,13 +13,16 @@ taken to be like the others.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray
+from truepool.core.arrays import FloatArray, from_log_scale
 from truepool.data.panel import Panel
+from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import selection
+from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 STEPS = 20
@@ -78,6 +81,34 @@ def fill_onnx(reports: ReportTensors, x: Tensor, learned: FloatArray) -> Tensor:
     precision = (reports.reported * (pull * loading)).sum(1) + 1.0
     expected = (pulls / precision).expand(1) * loading + mean
     return (reports.reported > 0.0).where(x, expected)
+
+
+def fill_reports(values: FloatArray, learned: FloatArray) -> FloatArray:
+    """Reports (T, N, C) with the missing ones filled in, learned from clipped log-odds.
+
+    >>> learned = learn(clipped_log_scale(np.full((9, 2, 1), 0.2)), np.ones(9))
+    >>> fill_reports(np.array([[[0.2], [np.nan]]]), learned).round(2).ravel()
+    array([0.2, 0.2])
+    """
+    gaps = np.isnan(values).any(axis=(1, 2))
+    if not gaps.any():
+        return values
+    filled, given = values.copy(), values[gaps]
+    expected = from_log_scale(fill(clipped_log_scale(given), learned))
+    filled[gaps] = np.where(np.isnan(given), expected, given)
+    return filled
+
+
+def fill_reports_onnx(reports: ReportTensors, learned: FloatArray) -> ReportTensors:
+    """`fill_reports` inside an ONNX graph."""
+    log_odds = fill_onnx(reports, reports.clipped_log_scale(), learned)
+    expected = graph.from_log_scale(log_odds, reports.coordinates)
+    given = reports.reported
+    return replace(
+        reports,
+        values=(given > 0.0).where(reports.values, expected),
+        reported=0.0 * given + 1.0,
+    )
 
 
 def _one_factor(x: FloatArray, cases: FloatArray) -> FloatArray:
