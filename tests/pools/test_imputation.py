@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+from panels import random_panel
 from scipy.special import expit
 
-from truepool.core import registry
+from truepool.core import kernels, registry
+from truepool.core.arrays import log_scale
+from truepool.measures.calibration import clipped_log_scale
 from truepool.pools import imputation
 from truepool.pools.ridge import Ridge
 
@@ -151,3 +154,21 @@ def test_a_pool_fills_in_what_it_learned_without_any_gap():
         imputation.fill(np.log(gap / (1 - gap))[:, :, None], pool.imputation_)
     )
     assert_allclose(pool.predict_proba(gap), pool.predict_proba(whole[:, :, 0]))
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_reports_are_filled_in_on_the_scale_of_their_log_odds(classes, monkeypatch):
+    panel = random_panel(14, cases=90, agents=5, classes=classes, silent=0.3)
+    values = panel.values.copy()
+    values[3] = np.nan  # nobody reported
+    scale = clipped_log_scale(values)
+    learned = imputation.learn(scale, np.ones(90))
+    compiled = imputation.fill_reports(values, learned)
+    monkeypatch.setattr(kernels, "fill_reports", None)
+    for filled in (compiled, imputation.fill_reports(values, learned)):
+        given = ~np.isnan(values)
+        assert_array_equal(filled[given], values[given])
+        assert np.isnan(filled[3]).all()
+        there = np.delete(np.arange(90), 3)
+        expected = imputation.fill(scale, learned)[there]
+        assert_allclose(log_scale(filled[there]), expected, atol=1e-9)

@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from truepool.core import kernels
 from truepool.core.arrays import FloatArray, from_log_scale
 from truepool.data.panel import Panel
 from truepool.measures.calibration import clipped_log_scale
@@ -90,12 +91,14 @@ def fill_reports(values: FloatArray, learned: FloatArray) -> FloatArray:
     >>> fill_reports(np.array([[[0.2], [np.nan]]]), learned).round(2).ravel()
     array([0.2, 0.2])
     """
-    gaps = np.isnan(values).any(axis=(1, 2))
-    if not gaps.any():
+    silent = np.isnan(values)
+    if not silent.any():
         return values
-    filled, given = values.copy(), values[gaps]
-    expected = from_log_scale(fill(clipped_log_scale(given), learned))
-    filled[gaps] = np.where(np.isnan(given), expected, given)
+    if kernels.fill_reports is not None and values.shape[2] == 1:
+        return np.asarray(kernels.fill_reports(values, learned.ravel()))
+    filled, gaps = values.copy(), silent.any(axis=(1, 2))
+    expected = from_log_scale(fill(clipped_log_scale(values[gaps]), learned))
+    filled[gaps] = np.where(silent[gaps], expected, values[gaps])
     return filled
 
 

@@ -36,6 +36,11 @@ def _logit(p, clip):
 
 
 @_jit
+def _clipped_logit(p):
+    return min(max(_logit(p, SMALLEST), -LOG_ODDS_LIMIT), LOG_ODDS_LIMIT)
+
+
+@_jit
 def _linear(row, weights):
     mass, total, plain, count = 0.0, 0.0, 0.0, 0
     for i in range(row.size):
@@ -218,8 +223,7 @@ def mixture(reports, members, shares, numbers, nodes, cuts, values, roots):
             v = row[i]
             odds[i] = np.nan
             if v == v:
-                z = _logit(v, SMALLEST)
-                odds[i] = min(max(z, -LOG_ODDS_LIMIT), LOG_ODDS_LIMIT)
+                odds[i] = _clipped_logit(v)
                 crowd += odds[i]
                 count += 1
         if count == 0:
@@ -234,4 +238,31 @@ def mixture(reports, members, shares, numbers, nodes, cuts, values, roots):
                 kind, own, row, odds, crowd, work, nodes, cuts, values, roots
             )
         out[t, 0] = total
+    return out
+
+
+@_jit
+def fill_reports(reports, numbers):
+    """Reports (T, N, 1) with the missing ones filled in; a case without any stays.
+
+    ``numbers`` (3 N,) are what `_impute` reads, of clipped log-odds.
+    """
+    T, N, _ = reports.shape
+    out = np.empty((T, N, 1))
+    odds, filled = np.empty(N), np.empty(N)
+    for t in range(T):
+        count = 0
+        for i in range(N):
+            v = reports[t, i, 0]
+            out[t, i, 0] = v
+            odds[i] = np.nan
+            if v == v:
+                odds[i] = _clipped_logit(v)
+                count += 1
+        if count == N or count == 0:
+            continue
+        _impute(odds, numbers, filled)
+        for i in range(N):
+            if odds[i] != odds[i]:
+                out[t, i, 0] = _expit(filled[i])
     return out
