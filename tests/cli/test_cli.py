@@ -164,6 +164,13 @@ def test_which_of_three_classes_is_negative_is_not_guessed(truepool, tmp_path, v
         "sepsis costs 10 and any other error 1.\n"
     )
     assert "--cost-tn is for two classes" in truepool(*words, "--cost-tn", -1)[2]
+    code, out, err = truepool(*words, "--cost-matrix", "0,1; 1,0")
+    assert (code, out) == (2, "")
+    assert err == (
+        "error: a cost matrix must have one row of costs per true class and one column "
+        "per decision, in the order sepsis, flu, none; got 2 x 2 for 3 classes. For "
+        "example: --cost-matrix '0,1,1; 1,0,1; 1,1,0'.\n"
+    )
     if verb == "fit":  # every error costs as much: nothing to guess
         assert truepool(*words, "--cost-fn", 5, "--cost-fp", 5)[0] == 0
 
@@ -311,7 +318,7 @@ def test_bad_input_gets_one_sentence_and_nothing_is_written(truepool, tables, ca
     [
         (["--cost-fn", 0], "got 0 for fn (--cost-fn)"),
         (["--cost-fp", -1], "got -1.0 for fp (--cost-fp)"),
-        (["--cost-matrix", "0,1,1;1,0,1;1,1,0"], "K = 2"),
+        (["--cost-matrix", "0,1,1;1,0,1;1,1,0"], "for 2 classes"),
         (["--cost-matrix", "0,x;1,0"], "rows of numbers"),
         (["--cost-matrix", "0,1;1"], "equally long"),
         (["--threshold", 1.5], "threshold must lie in"),

@@ -75,6 +75,26 @@ def test_bad_amounts_are_counted(tmp_path, monkeypatch, truepool, cells, said):
     assert f"line 10 of the file (id 'TX8') {said}" in err
 
 
+@pytest.mark.parametrize("odd", ["n/d", "-", "100,00", "100", "1234.50 €", "3,00 $"])
+def test_of_amounts_the_one_that_is_written_differently_is_named(
+    tmp_path, monkeypatch, truepool, odd
+):
+    monkeypatch.chdir(tmp_path)
+    table = TABLE.astype(object)
+    table["amount"] = [
+        f"1.{n:03d},50 €" if n % 3 else f"{n} €" for n in range(len(table))
+    ]
+    table.loc[KNOWN, "amount"] = odd
+    table.to_csv("t.csv", index=False)
+    code, _, err = truepool(FIT[0], "t.csv", *OPTIONS, *FIT[1:])
+    assert code == 2
+    assert err.endswith(
+        "must be written alike in every case; line 10 of the file (id 'TX8') has "
+        f"{odd!r}, and most are written as '1.002,50 €'. Correct it, or leave the case "
+        "out.\n"
+    )
+
+
 def test_amounts_with_a_currency_are_read_alike_by_fit_and_score(
     tmp_path, monkeypatch, truepool
 ):

@@ -675,7 +675,19 @@ def check_class_costs(costs: "Costs | None", labels: "Labels") -> None:
     from truepool.render.labels import class_names
 
     names, usual = class_names(labels.names), (1.0, 1.0, 0.0, 0.0)
-    if costs is None or len(names) < 3 or costs.matrix is not None:
+    if costs is None:
+        return
+    rows = (
+        "one row of costs per true class and one column per decision, in the order "
+        f"{', '.join(names)}"
+    )
+    if costs.matrix is not None and len(costs.matrix) != len(names):
+        size = len(costs.matrix)
+        raise CostError(
+            f"a cost matrix must have {rows}; got {size} x {size} for {len(names)} "
+            f"classes. For example: --cost-matrix '{cost_matrix(len(names))}'."
+        )
+    if len(names) < 3 or costs.matrix is not None:
         return
     amounts = (costs.fn, costs.fp, costs.tp, costs.tn)
     if costs.constant and costs.fn == costs.fp and costs.tp == costs.tn:
@@ -687,10 +699,8 @@ def check_class_costs(costs: "Costs | None", labels: "Labels") -> None:
     example = f"{first.replace('1', amount(missed))}; {others}"
     raise CostError(
         f"--cost-{given[0]} is for two classes, of which one is positive; there are "
-        f"{len(names)}. Give one row of costs per true class and one column per "
-        f"decision, in the order {', '.join(names)}: --cost-matrix "
-        f"'{example}' if missing {names[0]} costs {amount(missed)} and any "
-        "other error 1."
+        f"{len(names)}. Give {rows}: --cost-matrix '{example}' if missing {names[0]} "
+        f"costs {amount(missed)} and any other error 1."
     )
 
 

@@ -1,6 +1,7 @@
 """Columns of a panel beside the reports: what else is known about each case."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, final
 
@@ -18,6 +19,11 @@ CURRENCY = (
     r"\b(?:EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|BRL|MXN|SEK|NOK|DKK|PLN|CZK|HUF)\b"
 )
 """What may stand before or after every amount of a column."""
+
+AMOUNT = (
+    rf"[-+]?\s*(?:{CURRENCY})?\s*[-+]?\d[\d.,'’\s]*?(?:([.,])\d\d?)?\s*(?:{CURRENCY})?"
+)
+"""An amount as people write it, and its decimal mark where that is plain."""
 
 WEIGHT = "Name a column of numbers (--weight)."
 PROPENSITY = "Name the column with the chance of a review (--propensity)."
@@ -92,12 +98,51 @@ def one_number_per_case(
         there = value is not None and value == value and str(value).strip() != ""
         if not there:
             cure = "Fill it in, or leave the case out."
+        elif 2 * fine.sum() < len(fine) and (pair := odd_amount(given.tolist())):
+            odd, usual = pair
+            raise PanelError(
+                f"{what} must be written alike in every case; {case_name(odd, ids)} "
+                f"has {given[odd]!r:.60}, and most are written as {usual!r:.60}. {cure}"
+            )
         raise PanelError(
             f"{what} must be a number; {case_name(t, ids)} has "
             f"{f'{value!r:.60}' if there else 'none'}{count_others(~fine)}. "
             f"{number_cure(value, cure)}"
         )
     return numbers
+
+
+def odd_amount(cells: list[Any]) -> tuple[int, str] | None:
+    """Return the first cell that is not written as most amounts are, and one of these.
+
+    >>> odd_amount(["1.250,00 €", "316,64 €", "n/d"])
+    (2, '1.250,00 €')
+    >>> odd_amount(["1.250 €", "2.000 €"])  # in doubt, and all alike
+    """
+    forms = [_form(cell) for cell in cells]
+    marked = Counter(form for form in forms if form and form[1])
+    if not marked:
+        return None
+    currency, mark = marked.most_common(1)[0][0]
+    alike = ((currency, mark), (currency, ""))
+    odd = [t for t, form in enumerate(forms) if form not in alike and cells[t]]
+    if not odd or 2 * len(odd) > len(cells):
+        return None
+    return odd[0], str(cells[forms.index((currency, mark))])
+
+
+def _form(cell: Any) -> tuple[str, str] | None:
+    """Return the currency and the decimal mark of an amount, as far as they are plain.
+
+    >>> _form("$1,250.00"), _form("1.250 kr"), _form("many")
+    (('$', '.'), ('kr', ''), None)
+    """
+    text = str(cell).strip()
+    found = re.fullmatch(AMOUNT, text)
+    if found is None:
+        return None
+    currency = re.search(CURRENCY, text)
+    return currency[0] if currency else "", found[1] or ""
 
 
 def count_others(bad: BoolArray) -> str:
