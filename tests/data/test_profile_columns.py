@@ -36,6 +36,20 @@ def test_numbers_in_scientific_notation_are_numbers(tmp_path):
     assert profile.problem is None
 
 
+@pytest.mark.parametrize(
+    ("amounts", "decimal"),
+    [
+        (["$2,951", "$1,394", "$980"], None),
+        (["2,951", "1,394", "980"], None),
+        (["2,95 €", "1,39 €", "980 €"], ","),
+        (["2.951,00 €", "1.394,50 €", "980,00 €"], ","),
+    ],
+)
+def test_a_comma_between_thousands_is_no_decimal_comma(tmp_path, amounts, decimal):
+    columns = REPORTS | {"loss": amounts * (T // 3), "y": Y}
+    assert look(tmp_path, columns).options.get("decimal") == decimal
+
+
 @pytest.mark.parametrize(("cell", "cells"), [("", "1 cell"), ("Total", "1 cell")])
 def test_dates_but_for_one_cell_are_asked_about(tmp_path, cell, cells):
     profile = look(tmp_path, REPORTS | {"y": Y, "day": [*DAYS[:-1], cell]})

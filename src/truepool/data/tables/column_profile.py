@@ -45,6 +45,9 @@ THOUSANDS = (
 )
 """Amounts whose thousands are set apart, with another decimal mark."""
 
+GROUPS = r"[-+]?[1-9]\d{0,2}(?:,\d{3})+"
+"""What could be thousands set apart as well as a decimal comma."""
+
 
 @dataclass(frozen=True, eq=False)
 class ColumnProfile:
@@ -99,8 +102,11 @@ class ColumnProfile:
 
     @property
     def comma(self) -> bool:
-        """Whether numbers have a decimal comma."""
-        return self.numbers is not None and any("," in _bare(v) for v in self.distinct)
+        """Whether numbers have a decimal comma, which no separator of thousands is."""
+        if self.numbers is None:
+            return False
+        bare = [_bare(value) for value in self.distinct]
+        return any("," in v and not re.fullmatch(GROUPS, v) for v in bare)
 
     @cached_property
     def currency(self) -> bool:

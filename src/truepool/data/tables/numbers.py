@@ -193,6 +193,7 @@ def _plain_amounts(name: str, text: Any, decimal: str, first_row: int = 0) -> An
 
     All cells, or none, have the same currency. What separates the thousands is left
     out where some cell tells it from the decimal mark: 1,567 alone could be either.
+    $1,567 could not where --decimal is a point: hardly an amount has three decimals.
     """
     bare = _without_currency(text)
     fits = [
@@ -201,6 +202,9 @@ def _plain_amounts(name: str, text: Any, decimal: str, first_row: int = 0) -> An
         if pc.all(pc.match_substring_regex(bare, form)).as_py()
     ]
     if len(fits) == 2 and pc.any(pc.match_substring_regex(bare, "[.,]")).as_py():
+        has_decimals = pc.any(pc.match_substring(bare, decimal)).as_py()
+        if not bare.equals(text) and not has_decimals:
+            return _machine_form(bare, decimal)
         points = pc.match_substring(bare, ".")
         if decimal == "," and pc.any(points).as_py():
             row = pc.index(points, True).as_py()
@@ -214,10 +218,13 @@ def _plain_amounts(name: str, text: Any, decimal: str, first_row: int = 0) -> An
         if (decimal == ",") != commas or not (commas or bare.equals(text)):
             return None
         fits = [decimal]
-    if not fits:
-        return None
-    separators = "[^-+0-9,]" if fits[0] == "," else "[^-+0-9.]"
-    plain = pc.replace_substring_regex(bare, separators, "")
+    return _machine_form(bare, fits[0]) if fits else None
+
+
+def _machine_form(amounts: Any, decimal: str) -> Any:
+    """Leave out what separates the thousands, and write a decimal point."""
+    separators = "[^-+0-9,]" if decimal == "," else "[^-+0-9.]"
+    plain = pc.replace_substring_regex(amounts, separators, "")
     return pc.replace_substring(plain, ",", ".")
 
 
