@@ -41,13 +41,16 @@ def test_numbers_in_scientific_notation_are_numbers(tmp_path):
     [
         (["$2,951", "$1,394", "$980"], None),
         (["2,951", "1,394", "980"], None),
-        (["2,95 €", "1,39 €", "980 €"], ","),
-        (["2.951,00 €", "1.394,50 €", "980,00 €"], ","),
+        (["2,95", "1,39", "980"], ","),
+        (["2,95 €", "1,39 €", "980 €"], None),
     ],
 )
-def test_a_comma_between_thousands_is_no_decimal_comma(tmp_path, amounts, decimal):
-    columns = REPORTS | {"loss": amounts * (T // 3), "y": Y}
-    assert look(tmp_path, columns).options.get("decimal") == decimal
+def test_the_decimal_mark_is_that_of_the_reports(tmp_path, amounts, decimal):
+    """A comma between thousands is none; amounts with a currency may have another."""
+    percent = {name: (100 * p).round().astype(int) for name, p in REPORTS.items()}
+    rest = {"loss": amounts * (T // 3), "y": Y}
+    assert look(tmp_path, percent | rest, sep=";").options.get("decimal") == decimal
+    assert "decimal" not in look(tmp_path, REPORTS | rest, sep=";").options
 
 
 @pytest.mark.parametrize(("cell", "cells"), [("", "1 cell"), ("Total", "1 cell")])

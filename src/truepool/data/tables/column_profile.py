@@ -108,6 +108,11 @@ class ColumnProfile:
         bare = [_bare(value) for value in self.distinct]
         return any("," in v and not re.fullmatch(GROUPS, v) for v in bare)
 
+    @property
+    def point(self) -> bool:
+        """Whether numbers have a decimal point."""
+        return self.numbers is not None and any("." in _bare(v) for v in self.distinct)
+
     @cached_property
     def currency(self) -> bool:
         """Whether some values carry a currency: amounts, and no reports."""

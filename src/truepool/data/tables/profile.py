@@ -97,8 +97,7 @@ def profile_table(path: Path) -> TableProfile:
     if separator is not None:
         name = "tab" if separator == "\t" else separator
         look.set("sep", name, f"{NAMES[separator]} in the header")
-    if any(column.comma for column in columns.values()):
-        look.set("decimal", ",", "decimal commas in the numbers")
+    _find_decimal(look, columns)
     find_percentages(look)
     ask_for_percentages(look)
     ask_for_score_columns(look, columns.get(look.options.get("outcome", "")))
@@ -148,6 +147,17 @@ def _problem(path: Path, profile: TableProfile) -> str | None:
     except TruepoolError as error:
         return str(error)
     return None
+
+
+def _find_decimal(look: Findings, columns: Mapping[str, ColumnProfile]) -> None:
+    """Set the decimal comma by the reports, or by other numbers if these have no mark.
+
+    Amounts with a currency are read with either mark.
+    """
+    numbers = [c for c in columns.values() if not c.currency]
+    reports = [c for c in numbers if c.is_report and (c.comma or c.point)]
+    if any(column.comma for column in reports or numbers):
+        look.set("decimal", ",", "decimal commas in the numbers")
 
 
 def _find_id(look: Findings) -> None:
