@@ -7,27 +7,30 @@ from truepool.audits.severity import CALIBRATION, DOUBTS
 from truepool.audits.values import SEVERITIES, Audit, Fix, Recommendation
 from truepool.comparison import Row
 from truepool.core.formatting import in_unit, join_names, money, percent, pluralize
+from truepool.measures.capacity import without_capacity
 from truepool.render.actions import FAULTS
 from truepool.render.advice import in_words, pool_name, unit
 from truepool.render.costs import describe, describe_classes
 from truepool.render.labels import class_names
 
-FIXED = "savings per case if fixed"
-"""What the cost of a finding is called; below 0, fixing it alone is no cure."""
+FIXED = "if fixed"
+"""When a finding's savings per case are made; below 0, fixing it alone is no cure."""
 
 MOST_NAMES = 3
 """Agents that the verdict names; of more, how many others there are."""
 LOCAL = "fixed or left out where {fail}"
 
-SINCE = "savings per case if left out since then"
+SINCE = "if left out since then"
 LEFT_OUT = {
-    "fails-in-segment": "savings per case if left out where it fails",
-    "uninformative": "savings per case if left out",
+    "fails-in-segment": "if left out where it fails",
+    "uninformative": "if left out",
     "constant-feed": SINCE,
     "repeated-feed": SINCE,
     "changed-feed": SINCE,
 }
-"""What it is called where it is not the saving of a fix, by the finding's code."""
+"""When they are made where nothing is fixed, by the finding's code."""
+WITHIN_CAPACITY = ("better-pool", "worse-than-best")
+"""Findings of the comparison, whose savings are within the capacity if there is one."""
 
 
 def sentence(audit: Audit) -> str:
@@ -57,7 +60,9 @@ def sentence(audit: Audit) -> str:
 
 def saving_label(audit: Audit, code: str = "") -> str:
     """Return what the cost of a finding is called, with its unit."""
-    return in_unit(LEFT_OUT.get(code, FIXED), audit.currency or in_words(audit))
+    limit = "" if code in WITHIN_CAPACITY else without_capacity(audit.capacity)
+    what = f"savings per case{limit} {LEFT_OUT.get(code, FIXED)}"
+    return in_unit(what, audit.currency or in_words(audit))
 
 
 def costs(audit: Audit) -> str:
