@@ -118,8 +118,9 @@ def agents(audit: Audit, most: int | None = None) -> Grid:
         "Weight earned: by leave-one-out credit in Brier loss (vcg), not in costs, so "
         "an agent that costs more may earn more; over all tested cases, so "
         "its weight in the pool may differ, also in vcg, which is fitted on other "
-        "cases than it is tested on. Without it: increase in the pool's cost if none "
-        "of its reports were used; below 0 the pool is better off. "
+        "cases than it is tested on. Without it: increase in the pool's cost if it "
+        "stopped reporting and the pool were not fitted again; below 0 the pool would "
+        "cost less. "
         "Shapley: its share of what the pool saves, in costs."
     )
     if gains:
