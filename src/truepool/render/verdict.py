@@ -8,7 +8,7 @@ from truepool.audits.values import SEVERITIES, Audit, Fix, Recommendation
 from truepool.comparison import Row
 from truepool.core.formatting import in_unit, join_names, money, percent, pluralize
 from truepool.measures.capacity import without_capacity
-from truepool.render.actions import FAULTS
+from truepool.render.actions import FAULTS, backfires
 from truepool.render.advice import in_words, pool_name, unit
 from truepool.render.costs import describe, describe_classes
 from truepool.render.labels import class_names
@@ -19,6 +19,8 @@ FIXED = "if fixed"
 MOST_NAMES = 3
 """Agents that the verdict names; of more, how many others there are."""
 LOCAL = "fixed or left out where {fail}"
+CLEAR = "it is clear why {} report the same"
+"""What is waited for where leaving out one of two copies would cost more."""
 
 SINCE = "if left out since then"
 LEFT_OUT = {
@@ -187,8 +189,10 @@ def _until(plan: Recommendation) -> str:
         return "as it is"
     named: dict[str, list[str]] = {}
     for fix in broken[:MOST_NAMES]:
-        pair = " or ".join(fix.who) if fix.code == "copy" else fix.who[0]
-        named.setdefault(_cure(plan, fix), []).append(pair)
+        cure = _cure(plan, fix)
+        link = " and " if cure == CLEAR else " or "
+        pair = link.join(fix.who) if fix.code == "copy" else fix.who[0]
+        named.setdefault(cure, []).append(pair)
     parts = [_subject(who, cure) for cure, who in named.items()]
     rest = [_cure(plan, fix) for fix in broken[MOST_NAMES:]]
     if rest:
@@ -202,16 +206,23 @@ def _until(plan: Recommendation) -> str:
 
 
 def _cure(plan: Recommendation, fix: Fix) -> str:
-    """Say what is done about an agent: "fixed" where leaving it out costs more."""
+    """Say what is done about an agent, as the first step does.
+
+    That is "fixed" where leaving it out costs more.
+    """
     first = first_fixes(plan)
     if fix not in first or all(other.code in CALIBRATION for other in first):
         return "recalibrated"
-    if fix.saving is not None and fix.saving.high < 0:
+    if fix.code == "copy":
+        return CLEAR if backfires(fix) else "left out"
+    if backfires(fix):
         return "fixed"
     return LOCAL if fix.code == "fails-in-segment" else "fixed or left out"
 
 
 def _subject(agents: Sequence[str], cure: str) -> str:
+    if cure == CLEAR:
+        return cure.format(" and why ".join(agents))
     one = len(agents) == 1
     where = cure.format(fail="it fails" if one else "they fail")
     return f"{join_names(agents)} {'is' if one else 'are'} {where}"
