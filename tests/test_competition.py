@@ -173,4 +173,4 @@ def test_the_advice_of_an_audit_is_within_the_capacity(all_cases):
     assert_allclose(plan.cost_in_use, audit.capacity.cost.value)
     said = " ".join(steps(audit))
     assert "within a capacity of 2 cases per day" in said
-    assert any("Pools are compared within the capacity" in n for n in audit.sampled)
+    assert any("Pools are judged within the capacity" in n for n in audit.sampled)

@@ -85,9 +85,7 @@ def test_the_demo_goes_through_four_steps_and_writes_four_files(demo):
     # Where a correlation was lost is known to about 2 % of the 569 cases.
     assert max(abs(since[0] - 228), abs(since[1] - 399)) <= 12
     fall = next(f for f in written["findings"] if f["code"] == "drifted-pool")
-    assert fall["sentence"].endswith(
-        "may explain it: forest lost touch with the other agents."
-    )
+    assert fall["sentence"].endswith("may explain it: the feed of forest changed.")
     errors = [f["who"] for f in written["findings"] if f["severity"] == "error"]
     assert errors == [["forest"], ["neighbours"]]
     recommended = written["recommendation"]

@@ -54,6 +54,8 @@ def warning(code, *who, saving=None, since=None):
 
 # The verdict
 
+PAIRS = (("ada", "bob"), ("dan", "eve"))
+
 
 def test_errors_come_first():
     assert sentence(audit()) == (
@@ -71,6 +73,19 @@ def test_errors_come_first():
             "until ada, bob and cleo are fixed or left out",
         ),
         ([error("drifted", "ada"), error("threshold")], "as it is"),
+        ([error("copy", "ada", "bob")], "until ada or bob is left out"),
+        (
+            [error("copy", "ada", "bob", saving=estimate(-0.05, 0.2))],
+            "until it is clear why ada and bob report the same",
+        ),
+        (
+            [
+                error("drifted", "cleo"),
+                *(error("copy", *two, saving=estimate(-0.05, 0.2)) for two in PAIRS),
+            ],
+            "until cleo is fixed or left out and it is clear why ada and bob and why "
+            "dan and eve report the same",
+        ),
     ],
 )
 def test_the_verdict_names_the_agents_where_they_alone_are_at_fault(fixes, words):

@@ -11,8 +11,10 @@ from server.test_contributions import brute_force
 
 import truepool as tp
 from truepool.core.errors import AgentError, LedgerError
+from truepool.core.formatting import percent
 from truepool.server import misreports, operations
 from truepool.server.access import ANYONE
+from truepool.server.contributions import pooled_coordinates
 from truepool.server.deployment import START, digest
 from truepool.server.entry_file import format_entries, read_entries
 from truepool.server.ledger import Ledger
@@ -258,9 +260,12 @@ def test_another_threshold_than_that_of_the_costs_is_warned_of(tmp_path):
 
 
 def test_an_uncalibrated_pool_is_warned_of(tmp_path):
-    place, _ = simulate(tmp_path, 400, sharp=0.3)
+    place, history = simulate(tmp_path, 400, sharp=0.3)
     found = make_statement(entries(place), "ada", None, None).warnings
-    assert any("the pool is not calibrated" in warning for warning in found)
+    (told,) = (text for text in found if "the pool is not calibrated" in text)
+    said = percent(float(pooled_coordinates(history)[:, 0].mean()))
+    happened = percent(float(history.outcomes.mean()))
+    assert f"it says {said} on average, {happened} were positive, and its" in told
 
 
 def test_few_cases_or_one_outcome_are_not_tested(tmp_path):

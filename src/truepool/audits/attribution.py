@@ -70,7 +70,7 @@ BECAUSE = {
     "constant-feed": "{who} {sends} one and the same report",
     "stopped-feed": "{who} stopped reporting",
     "repeated-feed": "{who} {sends} old reports",
-    "changed-feed": "{who} lost touch with the other agents",
+    "changed-feed": "the feed of {who} changed",
     "rescaled-feed": "the reports of {who} changed level or scale",
     SWAPPED: "two class columns of {who} are swapped",
     "reversed": "{who} {is_} reversed",

@@ -119,9 +119,11 @@ def _audit(
             f"{count} {has} no outcome yet: used for feed checks {only}."
         )
     if evidence.capacity is not None:
+        judged = "Pools" if evidence.by is None else "Pools and segments"
         evidence.sampling.note(
-            f"Pools are compared within the capacity of {evidence.capacity}; findings "
-            "about agents, calibration and thresholds are without it."
+            f"{judged} are judged within the capacity of {evidence.capacity}; "
+            "what agents, recalibration, thresholds, drift and failures cost or save "
+            "is without it."
         )
     if panel.propensity is not None:
         evidence.sampling.note(

@@ -9,6 +9,7 @@ import numpy as np
 
 from truepool.audits.cross_validation import CrossValidation
 from truepool.audits.sampling import Sampling
+from truepool.audits.timeline import format_date, position_of
 from truepool.comparison import (
     Competition,
     Estimate,
@@ -20,8 +21,7 @@ from truepool.core.engine import Engine
 from truepool.core.formatting import in_unit, money
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.capacity import Capacity
-from truepool.measures.decisions import choose
+from truepool.measures.capacity import Capacity, without_capacity
 from truepool.measures.diversity import correlation
 from truepool.measures.groups import FEWEST_CASES, describe_shortage
 from truepool.measures.inference import (
@@ -33,37 +33,14 @@ from truepool.measures.inference import (
     unseen_errors,
     with_unseen,
 )
-from truepool.measures.inference.bootstrap import standard_errors
 from truepool.measures.losses import Loss, agent_losses
 from truepool.measures.shrinkage import comparable_losses
-from truepool.online.alarms.change_point import Change
 from truepool.pools.interface import Pool
 
 SAMPLE_CASES = 50_000
 """Largest number of cases from which credit and robustness are estimated."""
 
 A = TypeVar("A")
-
-
-def format_date(time: Any) -> str:
-    """Return a time as precise as it is.
-
-    >>> format_date(np.datetime64("2024-05-15T13:05:00"))
-    '2024-05-15 13:05'
-    """
-    return str(np.datetime_as_string(time, unit="auto")).replace("T", " ")
-
-
-def position_of(place: int, cases: int, name: Any, date: str) -> str:
-    """Return the position of a case, counted from 1, with its id and date if any.
-
-    >>> position_of(819, 1550, "A7", "2026-03-24"), position_of(0, 5, None, "")
-    ('case 820 of 1,550 (id A7, 2026-03-24)', 'case 1 of 5')
-    """
-    known = [*([] if name is None else [f"id {name}"]), *([date] if date else [])]
-    return f"case {place + 1:,} of {cases:,}" + (
-        f" ({', '.join(known)})" if known else ""
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +69,7 @@ class Evidence:
         vars(validation).update(known)
         other = replace(self, panel=panel)
         vars(other)["validation"] = validation
+        vars(other)["decisions"] = self.decisions[chosen]
         return other
 
     def compute(self, quantity: Callable[["Evidence"], A]) -> A:
@@ -229,7 +207,7 @@ class Evidence:
 
     @cached_property
     def cost(self) -> FloatArray:
-        """Cost of each tested case, (T',)."""
+        """Cost of each tested case without the capacity, (T',)."""
         return self.tested_loss.evaluate(self.pooled, self.outcomes)
 
     @cached_property
@@ -240,9 +218,21 @@ class Evidence:
         return self.mean(self.cost - right)
 
     @cached_property
+    def competitor_decisions(self) -> IntArray:
+        """Decision on each case that competes, the tested ones first."""
+        loss = Loss("cost", self.costs, self.threshold)
+        return self.competition.decide(self.pooled_competitors, loss)
+
+    @cached_property
     def decisions(self) -> IntArray:
-        """Decision on each tested case, (T',)."""
-        return choose(self.pooled, self.tested_loss.costs, self.threshold)
+        """Decision on each tested case, within the capacity if there is one, (T',)."""
+        return self.competitor_decisions[: self.competition.tested]
+
+    @property
+    def decision_cost(self) -> FloatArray:
+        """Cost of these decisions in each tested case, (T',)."""
+        costs = self.tested_loss.costs
+        return costs.cost_per_case(self.outcomes, self.decisions, self.panel.classes)
 
     def recall(self, decisions: IntArray) -> Estimate | None:
         """Share of the positive tested cases that are decided positive."""
@@ -348,6 +338,11 @@ class Evidence:
 
     # Words
 
+    @property
+    def unlimited(self) -> str:
+        """Words after a cost that is without the capacity, where there is one."""
+        return without_capacity(self.capacity)
+
     def money(self, value: float) -> str:
         """Return a cost in the user's currency."""
         return money(value, self.costs.currency)
@@ -370,12 +365,6 @@ class Evidence:
         panel = self.panel
         name = None if panel.ids is None else panel.ids[panel.order[place]]
         return position_of(place, len(panel), name, self.date(place))
-
-    def rise(self, change: Change) -> Estimate:
-        """Increase of a mean at a change, with its interval."""
-        gap = change.after - change.before
-        reach = standard_errors(self.level) * change.error
-        return Estimate(gap, gap - reach, gap + reach)
 
     # The agents
 

@@ -1,13 +1,34 @@
 """Cases with and without an outcome, in the order of time."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from truepool.audits.attribution import NEAR
-from truepool.audits.evidence import format_date, position_of
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.data.panel import Panel
+
+
+def format_date(time: Any) -> str:
+    """Return a time as precise as it is.
+
+    >>> format_date(np.datetime64("2024-05-15T13:05:00"))
+    '2024-05-15 13:05'
+    """
+    return str(np.datetime_as_string(time, unit="auto")).replace("T", " ")
+
+
+def position_of(place: int, cases: int, name: Any, date: str) -> str:
+    """Return the position of a case, counted from 1, with its id and date if any.
+
+    >>> position_of(819, 1550, "A7", "2026-03-24"), position_of(0, 5, None, "")
+    ('case 820 of 1,550 (id A7, 2026-03-24)', 'case 1 of 5')
+    """
+    known = [*([] if name is None else [f"id {name}"]), *([date] if date else [])]
+    return f"case {place + 1:,} of {cases:,}" + (
+        f" ({', '.join(known)})" if known else ""
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,7 +58,7 @@ COSTS_MORE = {
     "reversed": "ask which class {who} means by 1",
     "copy": "find out why {who} and {other} report the same",
 }
-"""What to do instead where that would cost more (`_backfires`); of all other faults,
+"""What to do instead where that would cost more (`backfires`); of all other faults,
 `FIX_FEED`."""
 FIX_FEED = "have the {feed} of {who} fixed"
 
@@ -73,7 +73,7 @@ FAULTS = {
     "constant-feed": "the constant feed",
     "stopped-feed": "the stopped feed",
     "repeated-feed": "the repetition of old reports",
-    "changed-feed": "the loss of touch with the other agents",
+    "changed-feed": "the change of its feed",
     "rescaled-feed": "the change of level or scale",
     SWAPPED: "the swap of two class columns",
     "reversed": "reversal",
@@ -186,14 +186,14 @@ def _action(fix: Fix) -> str:
     if fix.code not in ACTIONS:
         return _escape(f"look into {join_names(fix.who) or 'the pool'} (`{fix.code}`)")
     action = FEED if is_removable_feed(fix) else ACTIONS[fix.code]
-    if _backfires(fix):
+    if backfires(fix):
         action = COSTS_MORE.get(fix.code, FIX_FEED)
     when = f"case {(fix.since or 0) + 1:,}" + (f" ({fix.date})" if fix.date else "")
     other = _escape(fix.who[1]) if len(fix.who) > 1 else ""
     return action.replace("{other}", other).replace("{when}", when)
 
 
-def _backfires(fix: Fix) -> bool:
+def backfires(fix: Fix) -> bool:
     """Whether the action would cost more: for sure or, of a copy, on these cases.
 
     A copy is not broken: whether to leave it out is a question of what that costs.

@@ -17,6 +17,7 @@ from truepool.audits.values import Audit, Finding, Recommendation
 from truepool.comparison import Estimate
 from truepool.core.formatting import join_names, money, percent, pluralize
 from truepool.data.tables.agent_columns import removal_options
+from truepool.measures.capacity import without_capacity
 from truepool.measures.groups import GROUPS_NEEDED
 from truepool.render.actions import (
     ACTIONS,
@@ -91,7 +92,7 @@ def _first(audit: Audit) -> str:
     if not steps:
         return ""
     out = removal(steps, audit.agents, audit.pool)
-    todo = join(steps, audit.currency, _unlimited(audit))
+    todo = join(steps, audit.currency, without_capacity(audit.capacity))
     return f"Before anything else, {todo}.{out}{_why_first(audit)}"
 
 
@@ -114,8 +115,8 @@ def _why_first(audit: Audit) -> str:
     what = other.who[0] if other.who else "the pool"
     return (
         f" Recalibrating {what} would save more, {_cost(audit, other.cost.value)} per "
-        f"case{_unlimited(audit)}{than}, but comes second: what is fitted to a broken "
-        "feed must be fitted again once it is fixed."
+        f"case{without_capacity(audit.capacity)}{than}, but comes second: what is "
+        "fitted to a broken feed must be fitted again once it is fixed."
     )
 
 
@@ -245,13 +246,8 @@ def _recalibrated(audit: Audit) -> str:
     others = "earlier cases" if audit.recommendation.forward else "the other folds"
     return (
         f" Recalibrating {audit.pool} on {others} would save {saved} per "
-        f"case{_unlimited(audit)}."
+        f"case{without_capacity(audit.capacity)}."
     )
-
-
-def _unlimited(audit: Audit) -> str:
-    """Say that a saving is measured without the capacity, where there is one."""
-    return "" if audit.capacity is None else " without the capacity"
 
 
 def _cost(audit: Audit, value: float) -> str:
@@ -358,7 +354,7 @@ def _also(audit: Audit) -> str:
         steps = [fix for fix in steps if fix.code not in CALIBRATION]
     if not steps:
         return ""
-    return f"Also {join(steps, audit.currency, _unlimited(audit))}."
+    return f"Also {join(steps, audit.currency, without_capacity(audit.capacity))}."
 
 
 def _name(pool: str, plan: Recommendation) -> str:

@@ -7,27 +7,32 @@ from truepool.audits.severity import CALIBRATION, DOUBTS
 from truepool.audits.values import SEVERITIES, Audit, Fix, Recommendation
 from truepool.comparison import Row
 from truepool.core.formatting import in_unit, join_names, money, percent, pluralize
-from truepool.render.actions import FAULTS
+from truepool.measures.capacity import without_capacity
+from truepool.render.actions import FAULTS, backfires
 from truepool.render.advice import in_words, pool_name, unit
 from truepool.render.costs import describe, describe_classes
 from truepool.render.labels import class_names
 
-FIXED = "savings per case if fixed"
-"""What the cost of a finding is called; below 0, fixing it alone is no cure."""
+FIXED = "if fixed"
+"""When a finding's savings per case are made; below 0, fixing it alone is no cure."""
 
 MOST_NAMES = 3
 """Agents that the verdict names; of more, how many others there are."""
 LOCAL = "fixed or left out where {fail}"
+CLEAR = "it is clear why {} report the same"
+"""What is waited for where leaving out one of two copies would cost more."""
 
-SINCE = "savings per case if left out since then"
+SINCE = "if left out since then"
 LEFT_OUT = {
-    "fails-in-segment": "savings per case if left out where it fails",
-    "uninformative": "savings per case if left out",
+    "fails-in-segment": "if left out where it fails",
+    "uninformative": "if left out",
     "constant-feed": SINCE,
     "repeated-feed": SINCE,
     "changed-feed": SINCE,
 }
-"""What it is called where it is not the saving of a fix, by the finding's code."""
+"""When they are made where nothing is fixed, by the finding's code."""
+WITHIN_CAPACITY = ("better-pool", "worse-than-best")
+"""Findings of the comparison, whose savings are within the capacity if there is one."""
 
 
 def sentence(audit: Audit) -> str:
@@ -57,7 +62,9 @@ def sentence(audit: Audit) -> str:
 
 def saving_label(audit: Audit, code: str = "") -> str:
     """Return what the cost of a finding is called, with its unit."""
-    return in_unit(LEFT_OUT.get(code, FIXED), audit.currency or in_words(audit))
+    limit = "" if code in WITHIN_CAPACITY else without_capacity(audit.capacity)
+    what = f"savings per case{limit} {LEFT_OUT.get(code, FIXED)}"
+    return in_unit(what, audit.currency or in_words(audit))
 
 
 def costs(audit: Audit) -> str:
@@ -182,8 +189,10 @@ def _until(plan: Recommendation) -> str:
         return "as it is"
     named: dict[str, list[str]] = {}
     for fix in broken[:MOST_NAMES]:
-        pair = " or ".join(fix.who) if fix.code == "copy" else fix.who[0]
-        named.setdefault(_cure(plan, fix), []).append(pair)
+        cure = _cure(plan, fix)
+        link = " and " if cure == CLEAR else " or "
+        pair = link.join(fix.who) if fix.code == "copy" else fix.who[0]
+        named.setdefault(cure, []).append(pair)
     parts = [_subject(who, cure) for cure, who in named.items()]
     rest = [_cure(plan, fix) for fix in broken[MOST_NAMES:]]
     if rest:
@@ -197,16 +206,23 @@ def _until(plan: Recommendation) -> str:
 
 
 def _cure(plan: Recommendation, fix: Fix) -> str:
-    """Say what is done about an agent: "fixed" where leaving it out costs more."""
+    """Say what is done about an agent, as the first step does.
+
+    That is "fixed" where leaving it out costs more.
+    """
     first = first_fixes(plan)
     if fix not in first or all(other.code in CALIBRATION for other in first):
         return "recalibrated"
-    if fix.saving is not None and fix.saving.high < 0:
+    if fix.code == "copy":
+        return CLEAR if backfires(fix) else "left out"
+    if backfires(fix):
         return "fixed"
     return LOCAL if fix.code == "fails-in-segment" else "fixed or left out"
 
 
 def _subject(agents: Sequence[str], cure: str) -> str:
+    if cure == CLEAR:
+        return cure.format(" and why ".join(agents))
     one = len(agents) == 1
     where = cure.format(fail="it fails" if one else "they fail")
     return f"{join_names(agents)} {'is' if one else 'are'} {where}"

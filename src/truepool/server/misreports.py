@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from truepool.core.arrays import FloatArray
-from truepool.core.formatting import money, number
+from truepool.core.formatting import money, number, percent
 from truepool.measures.calibration import cox
 from truepool.measures.decisions import choose
 from truepool.measures.inference import Resamples
@@ -57,12 +57,15 @@ def _calibration(history: History) -> Iterator[str]:
     outcomes = history.outcomes
     if outcomes.min() == outcomes.max():
         return
-    found = cox(pooled_coordinates(history)[:, 0], outcomes)
+    pooled = pooled_coordinates(history)[:, 0]
+    found = cox(pooled, outcomes)
     p = float(chi2.sf(found.likelihood_ratio, 2))
     if p < SIGNIFICANCE:
         yield (
-            "the pool is not calibrated on these cases (calibration slope "
-            f"{number(found.slope)}, p = {p:.2g}): agents gain by correcting for it. "
+            f"the pool is not calibrated on these cases: it says "
+            f"{percent(float(pooled.mean()))} on average, {percent(outcomes.mean())} "
+            f"were positive, and its calibration slope is {number(found.slope)} (p = "
+            f"{p:.2g} for both together). Agents gain by correcting for it. "
             "Recalibrate the pool."
         )
 

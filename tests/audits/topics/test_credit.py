@@ -9,6 +9,7 @@ from truepool.core.arrays import from_log_scale, log_scale
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.credit import leave_one_out
+from truepool.render.html.audit import html
 
 QUICK = {"costs": COSTS, "resamples": 50}
 
@@ -123,3 +124,20 @@ def test_a_good_agent_that_is_off_in_level_is_to_be_recalibrated_and_kept():
     assert "knows less" not in result.to_markdown()
     assert "take agent4 out" not in result.advice
     assert "Leave agent4 out" not in result.to_markdown()
+
+
+def test_without_an_agent_means_without_its_reports_in_the_pool_as_fitted():
+    """Of a pool that learns, what one fitted again would cost is another matter."""
+    panel = sound(cases=400)
+    found = audit(panel, costs=COSTS, pool="stacked-lr", resamples=50)
+    stops = found.robustness[0]
+    (best,) = (one for one in found.agent_summaries if one.agent == stops.who)
+    assert stops.what == "stops reporting"
+    assert best.leave_one_out == stops.rise
+    rest = panel.select_agents([name for name in panel.agents if name != stops.who])
+    again = audit(rest, costs=COSTS, pool="stacked-lr", resamples=50)
+    fitted = again.comparison["stacked-lr"].loss.value
+    assert abs(fitted - stops.cost.value) > 1e-6
+    words = "if it stopped reporting and the pool were not fitted again"
+    assert words in found.to_markdown()
+    assert words.replace("it", "an agent", 1) in html(found)

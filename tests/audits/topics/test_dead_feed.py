@@ -32,6 +32,19 @@ def constant(reports, rng):
     return 0.05
 
 
+@pytest.mark.parametrize(
+    ("report", "words"),
+    [(0.05, "nothing else, 2,500 times;"), (np.nan, ": 2,500 cases in a row without")],
+)
+def test_cases_that_repeat_the_one_before_are_counted_too(report, words):
+    """They are no evidence of their own, but a reader counts the rows."""
+    values = table(lambda *_: report).values[:, :, 0].copy()
+    values[4_001:4_004] = values[4_000]
+    first = audit(Panel(values, table().outcomes, agents=VENDORS), **QUICK).findings[0]
+    assert words in first.sentence
+    assert first.number.value == CASES - DEAD
+
+
 def noise(reports, rng):
     return rng.uniform(0.0, 0.3, CASES - DEAD)
 

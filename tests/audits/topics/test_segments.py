@@ -25,6 +25,7 @@ from truepool.render.html.audit import html
 from truepool.render.numbers import format_estimate, percent
 from truepool.render.tables.comparison import groups
 from truepool.render.tables.segments import agents_by_segment
+from truepool.render.verdict import saving_label
 
 RATES = {"EU": 0.3, "US": 0.5, "ASIA": 0.2, "LATAM": 0.4}
 SHARES = [0.4, 0.3, 0.28, 0.02]
@@ -253,6 +254,45 @@ def test_pools_compare_in_a_group_as_in_a_panel_of_its_own(group):
         own = alone[name]
         assert (row.loss, row.recall, row.brier) == (own.loss, own.recall, own.brier)
         assert (row.ece, row.cost) == (own.ece, own.cost)
+
+
+@pytest.mark.parametrize("waiting", [0, 60])
+def test_audit_and_comparison_judge_segments_within_the_capacity_alike(waiting):
+    """Cases without an outcome compete for the capacity too."""
+    panel = regions(4)
+    if waiting:
+        panel = panel.with_pending(panel.values[:waiting, :, 0])
+    limit = {"costs": COSTS, "by": "region", "capacity": "10%", "resamples": 100}
+    found = audit(panel, pool="platt", **limit)
+    (row,) = (row for row in found.comparison.rows if row.pool == "platt")
+    assert found.capacity.recall.value == row.recall
+    expected = {
+        one.group: one for one in compare(panel, pools=["platt"], **limit).groups
+    }
+    judged = [one for one in found.segments if one.shortage is None]
+    assert len(judged) == 3
+    for one in judged:
+        (row,) = (r for r in expected[one.group].rows if r.pool == "platt")
+        assert one.cost == row.loss
+        assert (one.recall.low, one.recall.high) == row.recall_interval
+        assert_allclose(one.recall.value, row.recall, rtol=1e-12)
+    shown = found.to_markdown()
+    assert "cost and recall within the capacity of 10% of cases" in shown
+    assert "Pools and segments are judged within the capacity" in shown
+
+
+def test_a_cost_that_leaves_the_capacity_aside_says_so():
+    found = audit(regions(4), costs=COSTS, capacity="10%", resamples=100)
+    (fragile,) = (f for f in found.findings if f.code == "fragile")
+    assert fragile.sentence.endswith(" without the capacity.")
+    limited = "savings per case without the capacity if fixed (in false alarms)"
+    assert saving_label(found, "biased") == limited
+    within = "savings per case if fixed (in false alarms)"
+    assert saving_label(found, "better-pool") == within
+    for shown in (found.to_markdown(), html(found)):
+        assert "Costs are per case without the capacity." in shown
+        assert "Costs are without the capacity." in shown
+    assert "Cost per case without the capacity by threshold." in html(found)
 
 
 def test_p_values_are_adjusted_for_pools_and_groups_together():

@@ -21,15 +21,13 @@ def at_capacity(evidence: Evidence) -> AtCapacity | None:
         return None
     competition, pooled = evidence.competition, evidence.pooled_competitors
     loss = Loss("cost", evidence.costs, evidence.threshold)
-    every = competition.decide(pooled, loss)
     wanted = replace(competition, capacity=None).decide(pooled, loss)
-    within, decided = every[: competition.tested], wanted[: competition.tested]
-    costs = evidence.tested_loss.costs
-    cost = costs.cost_per_case(evidence.outcomes, within, 2)
+    within, decided = evidence.decisions, wanted[: competition.tested]
+    cost = evidence.decision_cost
     return AtCapacity(
         str(evidence.capacity),
         int(wanted.sum()),
-        int(every.sum()),
+        int(evidence.competitor_decisions.sum()),
         evidence.recall(within),
         _share(evidence, within, within),
         evidence.estimate(cost),

@@ -1,6 +1,7 @@
 """Which agents got worse over time, in cost and in discrimination."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 
@@ -17,6 +18,7 @@ from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, to_classes
 from truepool.data.panel import Panel
 from truepool.measures.groups import FEWEST_CASES
+from truepool.measures.inference.bootstrap import standard_errors
 from truepool.measures.losses import Loss
 from truepool.measures.scores import auc
 from truepool.online import replay
@@ -201,13 +203,13 @@ def _cost_drift(
         "drifted",
         (agent,),
         f"{agent} got worse{when}: deciding by it alone cost "
-        f"{evidence.money(found.before)} per case and costs "
+        f"{evidence.money(found.before)} per case{evidence.unlimited} and costs "
         f"{evidence.money(found.after)}, while the other agents' cost did not "
         "rise as much.",
         _advice(agent),
         p_value=p,
         matters=gap > COST_RISE * found.before,
-        number=evidence.rise(Change(found.place, 0.0, gap, found.p_value, found.error)),
+        number=estimate_rise(replace(found, before=0.0, after=gap), evidence.level),
         unit=evidence.in_currency(
             "rise in its cost per case relative to the other agents"
         ),
@@ -302,6 +304,13 @@ def _share(
     return 1 - rise / (found.after - found.before)
 
 
+def estimate_rise(found: Change, level: float) -> Estimate:
+    """Increase of a mean at a change, with its interval."""
+    gap = found.after - found.before
+    reach = standard_errors(level) * found.error
+    return Estimate(gap, gap - reach, gap + reach)
+
+
 def _pool(
     evidence: Evidence, found: Change, pool: FloatArray, known: IntArray
 ) -> Candidate:
@@ -310,14 +319,14 @@ def _pool(
         "drifted-pool",
         (),
         f"The pool got worse from {evidence.describe_case(since)} on: it cost "
-        f"{evidence.money(found.before)} per case and costs "
+        f"{evidence.money(found.before)} per case{evidence.unlimited} and costs "
         f"{evidence.money(found.after)}.",
         "Use online weights (`truepool replay`), and find out whether the cases "
         "themselves changed.",
         p_value=found.p_value if found.after > found.before else 1.0,
         matters=bool(found.after > (1 + COST_RISE) * found.before),
         most="warning",
-        number=evidence.rise(found),
+        number=estimate_rise(found, evidence.level),
         unit=evidence.in_currency("rise in the cost per case"),
         figure="drift",
         explained_by=(*BROKEN, "drifted", "rescaled-feed"),

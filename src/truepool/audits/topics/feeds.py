@@ -140,7 +140,8 @@ def _death(
     positive = (panel.outcomes[settled] > 0).astype(np.int64)
     # A judge that says 0 or 1 may say 0 in all cases of a table with few events.
     if (codes[known] == codes[known[0]]).all() and enough_cases(positive):
-        return f"{agent} reports {value} in all {len(known):,} cases."
+        count = int((codes >= 0).sum())
+        return f"{agent} reports {value} in all {count:,} cases."
     return None
 
 
@@ -194,17 +195,18 @@ def _constant(
     place = int(known[run.start])
     on = run.stop == len(known)
     stop = len(line) if on else int(known[run.stop])
+    count = int((codes[place:stop] >= 0).sum())
     value = f"{line.values[place, i, 0]:.4g}"
     until = "on" if on else f"to case {stop:,}"
     return Candidate(
         "constant-feed",
         (agent,),
         f"The feed of {agent} is dead: from {line.describe(place)} {until} it reports "
-        f"{value} and nothing else, {len(run):,} times; {_usual(run.usual)}.",
+        f"{value} and nothing else, {count:,} times; {_usual(run.usual)}.",
         f"Take {agent} out of the pool until the feed is fixed, and have whoever runs "
         "it look at what happened then. A constant report says nothing about a case.",
         p_value=run.p_value,
-        number=Estimate(float(len(run)), UNKNOWN, UNKNOWN),
+        number=Estimate(float(count), UNKNOWN, UNKNOWN),
         unit="identical reports in a row",
         price=partial(evidence.saving_without, i, line.since(place, stop)),
         backfires=fix_feed(agent),
@@ -227,21 +229,22 @@ def _check_stopped(
     run = missing_run(missing)
     place = int(fresh[run.start])
     on = run.stop == len(fresh)
+    stop = len(line) if on else int(fresh[run.stop])
+    count = stop - place
     if on:
         start = f"{agent} stopped reporting at {line.describe(place)}"
     else:
-        until = fresh[run.stop]  # the last without a report, counted from 1
-        start = f"{agent} did not report from {line.describe(place)} to case {until:,}"
+        start = f"{agent} did not report from {line.describe(place)} to case {stop:,}"
     return Candidate(
         "stopped-feed",
         (agent,),
-        f"{start}: {len(run):,} cases in a row without a report; 99 % of its other "
+        f"{start}: {count:,} cases in a row without a report; 99 % of its other "
         f"gaps are no longer than {run.usual}.",
         f"Ask whoever runs the feed of {agent} what happened; the pool does without it "
         "meanwhile.",
         p_value=run.p_value,
         most="error" if on else "warning",
-        number=Estimate(float(len(run)), UNKNOWN, UNKNOWN),
+        number=Estimate(float(count), UNKNOWN, UNKNOWN),
         unit="cases in a row without a report",
         figure="drift",
         since=int(line.resolved[place]),

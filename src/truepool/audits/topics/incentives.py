@@ -104,14 +104,14 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     if found.payment == IN_COSTS:
         gain = evidence.money(best.gain)
     change = f"{signed(harm)} {evidence.costs.currency}".rstrip()
+    change += f" per case{evidence.unlimited}"
     count = sum(row.significant for row in found.rows)
     yield Candidate(
         "misreport-gain",
         (first.agent,),
         f"Paid for {PAID_FOR.get(found.payment, 'its own score')}, {first.agent} would "
         f"gain {gain} per case by misreporting ({describe(best)}), "
-        f"{whose} ({change} per case); {count} of {len(found.rows)} agents could "
-        "gain.",
+        f"{whose} ({change}); {count} of {len(found.rows)} agents could gain.",
         "Pay agents by a proper score of their own reports (or `wsu`), decide at "
         "the threshold that the costs imply, and recalibrate the pool.",
         p_value=best.p_value if best.gain > 0 else 1.0,

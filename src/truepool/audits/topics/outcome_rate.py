@@ -7,6 +7,7 @@ import numpy as np
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.topic import Topic
+from truepool.audits.topics.drift import estimate_rise
 from truepool.core.formatting import percent
 from truepool.online.alarms.change_point import change
 
@@ -38,7 +39,7 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         p_value=min(1.0, len(classes) * found.p_value),
         matters=high > RATIO * low,
         most="warning",
-        number=evidence.rise(found),
+        number=estimate_rise(found, evidence.level),
         unit=f"change in the share of {what}",
         figure="drift",
         since=found.place,

@@ -70,10 +70,13 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
 def _sentence(evidence: Evidence, worst: FailureScenario) -> str:
     cost = worst.cost.value
     if worst.rise.value <= 0:
-        return f"Whatever {worst.who} reports, decisions cost no more than now."
+        return (
+            f"Whatever {worst.who} reports, decisions{evidence.unlimited} cost no "
+            "more than now."
+        )
     return (
         f"If {worst.who} {worst.what}, a case costs {evidence.money(cost)} instead of "
-        f"{evidence.money(cost - worst.rise.value)}."
+        f"{evidence.money(cost - worst.rise.value)}{evidence.unlimited}."
     )
 
 

@@ -96,7 +96,7 @@ def _segment(name: str, part: Evidence) -> Segment:
     return Segment(
         *counts,
         None,
-        part.estimate(part.cost),
+        part.estimate(part.decision_cost),
         part.recall(part.decisions),
         found.bias,
         found.slope,

@@ -156,8 +156,8 @@ def _other_threshold(evidence: Evidence, line: float) -> Candidate:
         "other-threshold",
         (),
         f"Deciding above {best} instead of {number(line)} would cost "
-        f"{evidence.money(saving)} less per case, on cases that it was not "
-        "chosen on: the pool's probabilities are off.",
+        f"{evidence.money(saving)} less per case{evidence.unlimited}, on cases that "
+        "it was not chosen on: the pool's probabilities are off.",
         f"Recalibrate the pool, or decide above {best} until you have.",
         p_value=evidence.saving_p_value(saved) if saving > 0 else 1.0,
         matters=saving >= NOTICEABLE * evidence.stake,
@@ -183,8 +183,8 @@ def _implied_threshold(evidence: Evidence) -> Iterator[Candidate]:
             "implied-threshold",
             (),
             f"Deciding above {number(line)} costs {evidence.money(-saving)} less per "
-            f"case than at {implied}, which the costs imply: the pool's "
-            "probabilities are off.",
+            f"case{evidence.unlimited} than at {implied}, which the costs imply: the "
+            "pool's probabilities are off.",
             "Recalibrate the pool and decide at the threshold that the costs imply.",
             least="note",
             price=partial(evidence.saving, saved),
@@ -194,9 +194,9 @@ def _implied_threshold(evidence: Evidence) -> Iterator[Candidate]:
     yield Candidate(
         "threshold",
         (),
-        f"Deciding above {number(line)} costs {evidence.money(saving)} more per case "
-        f"than at {implied}, where the costs of a missed case and of a false alarm "
-        "balance.",
+        f"Deciding above {number(line)} costs {evidence.money(saving)} more per "
+        f"case{evidence.unlimited} than at {implied}, where the costs of a missed case "
+        "and of a false alarm balance.",
         f"Decide above {implied}{_alternative(line) if costs.constant else ''}.",
         p_value=None if few else evidence.saving_p_value(saved),
         least="note" if few else None,

@@ -22,6 +22,7 @@ from truepool.comparison import Comparison
 from truepool.core.arrays import FloatArray
 from truepool.core.files import write_text
 from truepool.core.formatting import printable
+from truepool.measures.capacity import without_capacity
 from truepool.render import figures, labels
 from truepool.render.advice import steps
 from truepool.render.html.layout import Section, fragment, page
@@ -102,6 +103,7 @@ def _verdict(audit: Audit) -> dict[str, Any]:
         "rates": rates(audit),
         "cost_label": saving_label,
         "links": LINKS,
+        "unlimited": without_capacity(audit.capacity),
     }
 
 

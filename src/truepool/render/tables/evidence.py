@@ -8,6 +8,7 @@ from truepool.audits.severity import FEEDS
 from truepool.audits.topics.incentives import IN_COSTS, payment_of
 from truepool.audits.values import AtCapacity, Audit, Calibration, Drift
 from truepool.core.formatting import in_unit, money
+from truepool.measures.capacity import without_capacity
 from truepool.render.numbers import format_estimate, format_p_value, number
 from truepool.render.tables.agent_choice import choose_agents
 from truepool.render.tables.grid import Grid
@@ -112,12 +113,14 @@ def agents(audit: Audit, most: int | None = None) -> Grid:
     ]  # fmt: skip
     headers += ["cases"] if sparse else []
     note = (
-        f"Costs are per case. Own cost: deciding by this agent alone{_where(audit)}. "
+        f"Costs are per case{without_capacity(audit.capacity)}. Own cost: deciding by "
+        f"this agent alone{_where(audit)}. "
         "Weight earned: by leave-one-out credit in Brier loss (vcg), not in costs, so "
         "an agent that costs more may earn more; over all tested cases, so "
         "its weight in the pool may differ, also in vcg, which is fitted on other "
-        "cases than it is tested on. Without it: increase in the pool's cost if none "
-        "of its reports were used; below 0 the pool is better off. "
+        "cases than it is tested on. Without it: increase in the pool's cost if it "
+        "stopped reporting and the pool were not fitted again; below 0 the pool would "
+        "cost less. "
         "Shapley: its share of what the pool saves, in costs."
     )
     if gains:
@@ -182,7 +185,9 @@ def robustness(audit: Audit) -> Grid:
     )
     unit = audit.currency
     headers = ("if", in_unit("rise", unit), in_unit("cost per case", unit))
-    return Grid("What a failure would cost", headers, rows, essential=2)
+    limit = without_capacity(audit.capacity)
+    notes = (f"Costs are{limit}.",) if limit else ()
+    return Grid("What a failure would cost", headers, rows, notes, essential=2)
 
 
 def capacity(audit: Audit, found: AtCapacity) -> Grid:

@@ -46,13 +46,20 @@ def segments(audit: Audit) -> Grid:
             "probability minus the share of positives"
         )
     notes = (
-        f"The pool in use on tested cases. {what}; slope: below 1 is over-confident, "
-        "above 1 under-confident.",
+        f"The pool in use on tested cases{_within(audit)}. {what}; slope: below 1 is "
+        "over-confident, above 1 under-confident.",
         *small_groups(audit.segments),
         *_segments_without_slope(audit.segments),
     )
     title = f"The pool within segments of {audit.by}"
     return Grid(title, headers, rows, notes, essential=4 if binary else 3)
+
+
+def _within(audit: Audit) -> str:
+    """Say that costs and recall are within the capacity, where there is one."""
+    if audit.capacity is None:
+        return ""
+    return f", cost and recall within the capacity of {audit.capacity.capacity}"
 
 
 def agents_by_segment(audit: Audit, most: int | None = None) -> list[Grid]:
