@@ -216,6 +216,7 @@ def _find_groups(look: Findings) -> None:
         if not (c.dated or c.time_formats or c.nearly_times or c.spelled_alike)
     }  # fmt: skip
     texts |= {n: c for n, c in look.open.items() if _is_code(c)}
+    texts |= {c.name: c for c in look.suggested if c.is_score and c.name in look.open}
     many = {
         n: c for n, c in texts.items() if SEGMENTS < len(c.distinct) and _repeats(c)
     }

@@ -214,8 +214,8 @@ def find_percentages(look: Findings) -> None:
 def ask_for_percentages(look: Findings) -> None:
     """Ask about columns up to 100 without percent signs that rise with the reports.
 
-    And about those whose names say so. The reports of a long table may be such a
-    column.
+    And about those whose names say so. Whole numbers may be scores, which is asked
+    elsewhere. The reports of a long table may be such a column.
     """
     if "long" in look.options:
         (reports,) = look.reports
@@ -233,17 +233,8 @@ def ask_for_percentages(look: Findings) -> None:
         return
     others = [column.by_row for column in look.reports]
     numbers = {n: c for n, c in look.open.items() if c.lies_within(100.0)}
-    bands = {n: c.by_row for n, c in numbers.items() if c.is_score}
-    for name in percent_columns(bands, others):
-        low, high = np.nanmin(bands[name]), np.nanmax(bands[name])
-        sentence = (
-            f"{name!r} holds only whole numbers from {low:g} to {high:g}, so it is not "
-            "taken for an agent in percent: leave it out, or does it divide the cases "
-            "into segments (--by)?"
-        )
-        look.offer("by", sentence, (name, numbers[name].describe()))
-    large = {n: c.by_row for n, c in numbers.items() if n not in bands}
-    found = percent_columns(large, others)
+    fine = {n: c.by_row for n, c in numbers.items() if not c.may_be_score}
+    found = percent_columns(fine, others)
     look.suggested += [numbers[name] for name in found]
     if found:
         percent = look.options.get("percent", [])
