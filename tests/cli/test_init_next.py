@@ -182,6 +182,21 @@ def test_words_that_columns_share_lead_to_a_jury(follow):
     assert [judge["name"] for judge in shown["judges"]] == [*P]
 
 
+def test_a_word_for_no_verdict_hides_no_jury_and_is_asked_about(follow):
+    verdicts = judges(lambda p: np.where(p > 0.5, "pass", "fail").astype(object))
+    for column in [*verdicts.values()][:2]:
+        column[[3, 8]] = "unclear"
+    human = np.where(Y, "pass", "fail").astype(object)
+    human[::2] = None
+    human[1] = "unclear"
+    out, shown, _ = follow(verdicts | {"human": human}, "pass")
+    assert (
+        "does 'unclear' mean no verdict (4 cells) and no outcome (1 row of 'human')? "
+        "Then pass --missing unclear;"
+    ) in out
+    assert [judge["name"] for judge in shown["judges"]] == [*P]
+
+
 @pytest.mark.parametrize(
     ("top", "scale"), [(10, "1-10"), (5, "1-5")], ids=["to ten", "to five"]
 )

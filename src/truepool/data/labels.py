@@ -57,7 +57,7 @@ NO_OUTCOME = (
     "pendente", "desconhecido", "em análise", "en attente", "en cours", "inconnu",
     "offen", "ausstehend", "unbekannt", "unklar", "in bearbeitung", "in prüfung",
     "in attesa", "in corso", "sconosciuto", "onbekend", "in behandeling", "ambiguous",
-    "storniert", "annulliert", "annulé", "anulado", "cancelado", "annullato",
+    "storniert", "annulliert", "annulé", "anulado", "cancelado", "annullato", "unsure",
 )  # fmt: skip
 """Words that may mean that there is no outcome (yet): asked about, never assumed."""
 

@@ -1,6 +1,7 @@
 """The agents of an unknown table: which columns they are, and in which unit."""
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -20,7 +21,11 @@ from truepool.data.tables.doubtful_columns import (
     percent_columns,
 )
 from truepool.data.tables.profile_findings import Findings
-from truepool.data.tables.profile_outcome import has_usual_name, set_outcome
+from truepool.data.tables.profile_outcome import (
+    has_usual_name,
+    outcome_labels,
+    set_outcome,
+)
 from truepool.data.tables.question import Question, agent_question, percent_question
 
 CHANCES = ("propensity", "propensities")
@@ -120,8 +125,19 @@ def _find_jury(look: Findings) -> bool:
     look.jury = True
     set_outcome(look, label)
     judges = [column.name for column in words if column is not label]
-    shared = " and ".join(map(repr, label.distinct))
-    look.set("agents", judges, f"the words {shared}", *judges)
+    shared = outcome_labels(label)
+    known = {word.casefold() for word in shared}
+    others: Counter[str] = Counter()
+    for column in words:
+        if column is not label:
+            others.update(
+                {w: n for w, n in column.counts.items() if w.casefold() not in known}
+            )
+    for word, count in others.items():
+        reason = f"no verdict ({pluralize(count, 'cell')})"
+        look.missing.setdefault(word, []).insert(0, reason)
+    both = " and ".join(map(repr, shared))
+    look.set("agents", judges, f"the words {both}", *judges)
     return True
 
 
@@ -139,11 +155,15 @@ def score_range(columns: Sequence[ColumnProfile]) -> tuple[int, int]:
 
 
 def _sharing_words(columns: Mapping[str, ColumnProfile]) -> list[ColumnProfile]:
-    """Columns with the same two words, the most that share any."""
+    """Columns with the same two words, the most that share any.
+
+    Words that may mean that there is no verdict are left aside.
+    """
     groups: dict[frozenset[str], list[ColumnProfile]] = {}
     for column in columns.values():
-        if len(column.distinct) == 2 and column.numbers is None:
-            words = frozenset(word.casefold() for word in column.distinct)
+        labels = outcome_labels(column)
+        if len(labels) == 2 and column.numbers is None:
+            words = frozenset(word.casefold() for word in labels)
             groups.setdefault(words, []).append(column)
     return max(groups.values(), key=len, default=[])
 
