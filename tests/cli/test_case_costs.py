@@ -158,7 +158,12 @@ def test_amounts_that_are_none_are_refused(folder, truepool, verb, value, words)
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("compare", "train.csv", "--cost-fn", "amoun"), "no case column 'amoun'"),
+        (("compare", "train.csv", "--cost-fn", "amoun"), "of them (--cost-fn).\n"),
+        (("audit", "train.csv", "--by", "war"), "Name one of them (--by).\n"),
+        (
+            ("audit", "train.csv", "--by", "war", "--cost-fp", "amount"),
+            "Name one of them (--by).\n",
+        ),
         (("compare", "train.csv", "--cost-fp", "-1"), "a positive number; got -1"),
         (("compare", "train.csv", "--cost-tp", "3"), "fn=1 and tp=3"),
         (("compare", "--cost-fn", "amount"), "options that describe a table need one"),

@@ -453,6 +453,7 @@ def test_a_column_of_one_table_only_can_be_ignored(truepool, tables):
         (["-o", "{tables}/train.csv"], "twice. Name another file"),
         (["-o", "{tables}"], "is a folder; name a file in it"),
         (["-o", "{tables}/out.txt"], "is written as"),
+        (["-o", "{tables}/out.xlsx"], "Name a file with one of these endings."),
         (["-o", "{tables}/out.csv", "--id", "pooled"], "rename the id column"),
         (["-o", "{tables}/out.csv", "--pool", "median", "--loss", "log"], "no setting of median is called 'loss'"),
     ],

@@ -182,6 +182,21 @@ def test_words_that_columns_share_lead_to_a_jury(follow):
     assert [judge["name"] for judge in shown["judges"]] == [*P]
 
 
+def test_a_word_for_no_verdict_hides_no_jury_and_is_asked_about(follow):
+    verdicts = judges(lambda p: np.where(p > 0.5, "pass", "fail").astype(object))
+    for column in [*verdicts.values()][:2]:
+        column[[3, 8]] = "unclear"
+    human = np.where(Y, "pass", "fail").astype(object)
+    human[::2] = None
+    human[1] = "unclear"
+    out, shown, _ = follow(verdicts | {"human": human}, "pass")
+    assert (
+        "does 'unclear' mean no verdict (4 cells) and no outcome (1 row of 'human')? "
+        "Then pass --missing unclear;"
+    ) in out
+    assert [judge["name"] for judge in shown["judges"]] == [*P]
+
+
 @pytest.mark.parametrize(
     ("top", "scale"), [(10, "1-10"), (5, "1-5")], ids=["to ten", "to five"]
 )
@@ -200,14 +215,18 @@ def test_a_band_of_small_whole_numbers_is_no_agent_in_percent(follow):
     mean = np.mean([*P.values()], axis=0)
     band = 1 + np.digitize(mean, np.quantile(mean, [0.2, 0.4, 0.6, 0.8]))
     vendor = (100 * P["Alpha"] + RNG.normal(0, 1, T)).clip(1.5, 99).round(2)
-    out, shown, _ = follow(P | {"band": band, "vendor": vendor, "y": LABEL})
+    ward = ["A", "B", "C"] * T
+    table = P | {"band": band, "vendor": vendor, "ward": ward[:T], "y": LABEL}
+    out, shown, _ = follow(table)
     assert "is 'vendor' an agent in percent?" in out
-    assert (
-        "Optional: 'band' holds only whole numbers from 1 to 5, so it is not taken for "
-        "an agent in percent: leave it out, or does it divide the cases into segments "
-        "(--by)? 'band'.\n"
-    ) in out
+    assert "is 'band' an agent with scores? Its numbers go from 1 to 5 and rise" in out
+    assert "into segments (--by)? 'ward', 'band'.\n" in out
     assert len(shown["agents"]) == 3
+    file = Path("pool.toml").read_text()
+    assert {'# by = "ward"', '# by = "band"'} <= {
+        line.partition("  #")[0] for line in file.splitlines()
+    }
+    assert '# scores = ["band=1-5"]' in file
     percent = {name: (100 * p).round(2) for name, p in P.items()}
     out, shown, _ = follow(percent | {"band": band, "y": LABEL})
     assert "band" not in re.findall("--agents (.*)", out)[-1]

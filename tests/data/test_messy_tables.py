@@ -21,6 +21,7 @@ from truepool.core.errors import (
     SourceError,
     TruepoolError,
 )
+from truepool.data.labels import Labels
 from truepool.data.tables import (
     TableFormat,
     TableWarning,
@@ -28,6 +29,7 @@ from truepool.data.tables import (
     load_panel,
     read_column_names,
 )
+from truepool.data.tables.batches import read_batches
 from truepool.data.tables.reader import load_reports
 
 WIDE = {"ada": [0.9, 0.2, 0.5], "bob": [0.6, 0.4, 0.1], "y": [1, 0, 0]}
@@ -584,7 +586,18 @@ def test_of_a_workbook_the_first_sheet_is_read_and_the_others_are_named(tmp_path
     book.save(tmp_path / "months.xlsx")
     panel, found = load_panel(tmp_path / "months.xlsx", TableFormat())
     assert len(panel) == 2
-    assert "The first sheet, 'March', was read; not read: 'April'." in found.notes()
+    note = (
+        "The first sheet, 'March', was read; not read: 'April'. If the table is in "
+        "another sheet, move that to the front."
+    )
+    assert note in found.notes()
+    for fault in ({"outcome": "z"}, {"group": "z"}, {"agents": "z"}):
+        with pytest.raises(PanelError) as refusal:
+            read_panel(tmp_path / "months.xlsx", **fault)
+        assert str(refusal.value).endswith(note)
+    new = tmp_path / "months.xlsx", ("ada", "eve"), Labels((0, 1)), TableFormat()
+    with pytest.raises(AgentError, match="1 of 2 missing: 'eve'.*not read: 'April'"):
+        list(read_batches(*new))
     cover = Workbook()
     cover.active.append(["Read me"])
     cases = cover.create_sheet("Cases")

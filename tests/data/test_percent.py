@@ -152,6 +152,14 @@ def test_an_agent_above_1_that_is_not_named_is_to_be_added():
     assert_allclose(read_panel(frame(), percent=cure(refusal)).reports, FRACTIONS)
 
 
+def test_scores_are_not_to_be_added_to_the_percentages():
+    whole = frame().assign(news2=(20 * FRACTIONS[:, 0]).round())
+    with pytest.raises(ReportError) as refusal:
+        read_panel(whole, percent="vendor_a", scores="news2=0-20")
+    assert cure(refusal) == "vendor_a,vendor_b"
+    read_panel(whole, percent=cure(refusal), scores="news2=0-20")
+
+
 @pytest.mark.parametrize("percent", [False, True])
 def test_the_cure_of_a_table_with_two_units_can_be_pasted(percent):
     with pytest.raises(ReportError) as refusal:

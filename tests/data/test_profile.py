@@ -101,6 +101,30 @@ def test_numbers_up_to_100_may_be_percentages_and_are_asked_about(tmp_path):
     assert choices == ["m0", "m1", "m2"]
 
 
+@pytest.mark.parametrize("word", ["Total", "SUMME:"])
+def test_a_row_of_totals_at_the_end_is_named_and_hides_nothing(tmp_path, word):
+    label = [*np.where(Y, "yes", "no"), "30"]
+    sums = {name: [*p, p.sum()] for name, p in REPORTS.items()}
+    ward = [*np.resize(["a", "b"], T), word]
+    profile = look(tmp_path, sums | {"ward": ward, "result": label})
+    assert profile.rows == T
+    assert profile.options["outcome"] == "result"
+    assert profile.options["agents"] == [*REPORTS]
+    (warning,) = profile.warnings
+    assert warning == (
+        f"The last row (line {T + 2} of the file) looks like totals: column 'ward' has "
+        f"{word!r}. It is left out here; remove it, because the other commands read it "
+        "as a case."
+    )
+    assert f"line {T + 2} of the file" in profile.problem
+
+
+def test_a_segment_called_total_is_no_row_of_totals(tmp_path):
+    ward = np.resize(["part", "total"], T)
+    profile = look(tmp_path, REPORTS | {"ward": ward, "y": Y})
+    assert (profile.rows, profile.warnings) == (T, ())
+
+
 def test_a_table_without_agents_asks_which_columns_they_are(tmp_path):
     label = np.where(Y, "yes", "no")
     profile = look(tmp_path, {"a": np.arange(T) * 1000.5, "b": ["x"] * T, "y": label})

@@ -105,8 +105,8 @@ def test_two_percentages_at_one_time_are_quoted_as_percentages():
 
 
 @pytest.mark.parametrize(("lowest", "cure"), [
-    (-40.0, "These look like logits"), (-40.5, r"leave that column out \(--ignore b\)"),
-    (-7847.0, r"if 'b' is not an agent, leave that column out \(--ignore b\)"),
+    (-40.0, "These look like logits"), (-40.5, r"leave that column out \(--ignore b; of a saved pool, in its fit\)"),
+    (-7847.0, r"if 'b' is not an agent, leave that column out \(--ignore b; of"),
 ])  # fmt: skip
 def test_amounts_below_zero_are_no_logits(lowest, cure):
     reports = np.column_stack([P["a"], np.linspace(lowest, -1, T)])

@@ -1,8 +1,9 @@
 """``truepool init``: write a config file after a look at a table."""
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -67,6 +68,7 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
     from truepool.cli.screen import print_line
     from truepool.core.formatting import pluralize
     from truepool.data.labels import format_names
+    from truepool.data.tables.question import join_answers
     from truepool.data.tables.summary import GUESSED_ENCODING
     from truepool.render.config import cost_matrix
 
@@ -86,6 +88,12 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
         lines.append(f"{question.heading}: {question.sentence}{_choices(question)}")
         if question.required:
             command += f" {_words(question)}"
+    if joined := join_answers(profile.questions):
+        new = [n for n in joined["agents"] if n not in profile.options["agents"]]
+        lines.append(
+            f"To check: if all of {format_names(new)} are agents, add "
+            f"{_all_options(joined)} instead, with one --agents for all of them."
+        )
     if len(profile.classes) > 2:
         lines.append(
             "If you like: what do errors cost? One row per true class and one column "
@@ -118,18 +126,28 @@ def _words(question: "Question") -> str:
     return flag if value.startswith("[") else f"{flag} {value}"
 
 
+def _all_options(answer: Mapping[str, Any]) -> str:
+    """Return an answer of several options as the command line takes it."""
+    from truepool.data.tables import TableFormat
+
+    named = {name.replace("-", "_"): value for name, value in answer.items()}
+    return " ".join(TableFormat(**named).options())
+
+
 def _choices(question: "Question") -> str:
     """Return what an option could be, or the option that answers the question."""
     from truepool.data.labels import format_names
     from truepool.data.reports import percent_option
-    from truepool.data.tables import TableFormat
 
     if question.if_so:
-        answer = {name.replace("-", "_"): v for name, v in question.if_so.items()}
-        words = " ".join(TableFormat(**answer).options())
+        answer = f"If so, add {_all_options(question.if_so)}"
+        if question.if_percent:
+            answer = (
+                f"If these are percentages, add {_all_options(question.if_percent)}; "
+                f"if scores, add {_all_options(question.if_so)}"
+            )
         return (
-            f" {question.reasons} If so, add {words}, or use the lines that the file "
-            "has for it."
+            f" {question.reasons} {answer}, or use the lines that the file has for it."
         )
     if question.option in ("missing", "scores", "cost-fp"):  # named already
         return ""

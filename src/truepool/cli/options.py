@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -552,10 +553,10 @@ def with_table(
             name: parse(**{option: given.pop(option) for option in options})
             for name, (parse, options) in groups.items()
         }
-        _add_columns(values, given.get("by"))
+        named = _add_columns(values, given.get("by"))
         NOTES[:] = notes
         try:
-            with no_progress(given["quiet"]):
+            with no_progress(given["quiet"]), _given_options(named):
                 verb(**given, **values)
         except SystemExit:
             _print_notes(quiet=given["quiet"])
@@ -585,15 +586,40 @@ def _set_apart(given: dict[str, Any], refused: Iterable[str]) -> None:
             given[name] = None
 
 
-def _add_columns(values: dict[str, Any], by: str | None) -> None:
-    """Let the table keep the columns that the costs name, and that of the groups."""
+def _add_columns(values: dict[str, Any], by: str | None) -> dict[str, str]:
+    """Let the table keep the columns that the costs name, and that of the groups.
+
+    Return the option that names each.
+    """
     costs = values["rule"].costs if "rule" in values else values.get("costs")
-    named = () if costs is None else costs.columns
-    more = (*named, *(() if by is None else (by,)))
-    if more:
+    named = {} if costs is None else {f"--cost-{k}": v for k, v in costs.named.items()}
+    if by is not None:
+        named["--by"] = by
+    if named:
         written = values["table_format"]
-        columns = dict.fromkeys((*written.columns, *more))
+        columns = dict.fromkeys((*written.columns, *named.values()))
         values["table_format"] = replace(written, columns=tuple(columns))
+    return named
+
+
+@contextmanager
+def _given_options(named: Mapping[str, str]) -> Iterator[None]:
+    """Name the option that named a column of the cases in an error about it.
+
+    The reader of a table does not know which of them named a column.
+    """
+    from truepool.core.errors import PanelError
+
+    try:
+        yield
+    except PanelError as error:
+        from truepool.data.tables.reader import CASE_OPTIONS
+
+        text = str(error)
+        own = [o for o, column in named.items() if f"column {column!r}" in text]
+        if not own or CASE_OPTIONS not in text:
+            raise
+        raise type(error)(text.replace(CASE_OPTIONS, " or ".join(own))) from None
 
 
 def panel_or_example(

@@ -57,6 +57,7 @@ NO_OUTCOME = (
     "pendente", "desconhecido", "em análise", "en attente", "en cours", "inconnu",
     "offen", "ausstehend", "unbekannt", "unklar", "in bearbeitung", "in prüfung",
     "in attesa", "in corso", "sconosciuto", "onbekend", "in behandeling", "ambiguous",
+    "storniert", "annulliert", "annulé", "anulado", "cancelado", "annullato", "unsure",
 )  # fmt: skip
 """Words that may mean that there is no outcome (yet): asked about, never assumed."""
 
@@ -229,8 +230,8 @@ def encode_outcomes(
 def no_outcome_words(labels: Iterable[Any]) -> list[str]:
     """Labels that may mean that there is no outcome, or none yet.
 
-    >>> no_outcome_words(["yes", "no", "Unknown"])
-    ['Unknown']
+    >>> no_outcome_words(["yes", "no", "Unknown", "storniert"])
+    ['Unknown', 'storniert']
     """
     return [x for x in labels if isinstance(x, str) and x.casefold() in NO_OUTCOME]
 

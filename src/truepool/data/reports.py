@@ -308,7 +308,7 @@ def _score_cure(values: FloatArray, i: int, names: tuple[str, ...], span: str) -
     return (
         f"If these are scores, pass their lowest and highest (--scores {option}); if "
         f"{names[i]!r} is not an agent, leave that column out (--ignore "
-        f"{shlex.quote(names[i])})."
+        f"{shlex.quote(names[i])}; of a saved pool, in its fit)."
     )
 
 

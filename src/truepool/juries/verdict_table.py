@@ -20,7 +20,6 @@ from truepool.core.errors import (
     suggestion,
 )
 from truepool.data.panel import Panel
-from truepool.data.row_names import named_rows
 from truepool.data.tables import (
     ReportTable,
     TableFormat,
@@ -107,10 +106,10 @@ def read_verdicts(
         written = replace(written, weight=None, columns=kept)
     columns = written.long[2:] if written.long else _verdict_columns(frame, written)
     columns = [name for name in columns if name in frame.columns]
-    with named_rows(origin.naming):
+    with origin.named_in_errors():
         frame = number_words(frame, columns, written)
     try:
-        with named_rows(origin.naming):
+        with origin.named_in_errors():
             verdicts, summary = load_verdicts(frame, written)
     except TruepoolError as error:
         raise type(error)(in_words_of_a_jury(str(error))) from None

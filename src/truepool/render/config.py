@@ -6,7 +6,7 @@ from typing import Any
 
 from truepool.core.formatting import join_names
 from truepool.data.tables.profile import TableProfile
-from truepool.data.tables.question import Question
+from truepool.data.tables.question import Question, join_answers
 
 HEADINGS = {
     "What the columns mean": (
@@ -30,18 +30,19 @@ def config_text(profile: TableProfile, source: str) -> str:
         f"# Options for truepool, after a look at {source!r} ({profile.rows:,} rows).",
         "# A key is an option without its dashes; the command line wins.",
     ]
-    questions = {question.option: question for question in profile.questions}
     for heading, options in HEADINGS.items():
         part: list[str] = []
         for option in options:
             if option in profile.options:
                 part += [f"{_line(option, profile.options[option])}  "
                          f"# {profile.reasons[option]}"]  # fmt: skip
-            if option in questions:
-                part += _question(questions[option], profile.options)
-                part.append("")
+            for question in profile.questions:
+                if question.option == option:
+                    part += [*_question(question, profile.options), ""]
         if part:
             lines += ["", f"# {heading}", *_single_gaps(part)]
+    if joined := join_answers(profile.questions):
+        lines += ["", *_answer("If all of these are agents", joined, profile.options)]
     lines += ["", *_costs(profile)]
     if profile.unused:
         lines += ["", "# Not used"]
@@ -84,15 +85,26 @@ def _single_gaps(lines: Sequence[str]) -> list[str]:
     return kept if kept[-1] else kept[:-1]
 
 
+def _answer(
+    condition: str, answer: Mapping[str, Any], found: Mapping[str, Any]
+) -> list[str]:
+    """Return the lines of an answer, for use instead of those that were found."""
+    above = [option for option in answer if option in found]
+    instead = f" instead of {join_names(above)} above" if above else ""
+    lines = (f"# {_line(*each)}".replace("\n", "\n# ") for each in answer.items())
+    return [f"# {condition}, use these lines{instead}:", *lines]
+
+
 def _question(question: Question, found: Mapping[str, Any]) -> list[str]:
     start = f"# {question.heading}: {question.sentence}"
     if question.if_so:
-        above = [option for option in question.if_so if option in found]
-        instead = f" instead of {join_names(above)} above" if above else ""
-        cure = f"# If so, use these lines{instead}:"
-        lines = (_line(*answer) for answer in question.if_so.items())
-        shown = [f"# {line}".replace("\n", "\n# ") for line in lines]
-        return ["", start, f"# {question.reasons}", cure, *shown]
+        lines = _answer("If so", question.if_so, found)
+        if question.if_percent:
+            lines = [
+                *_answer("If these are percentages", question.if_percent, found),
+                *_answer("If these are scores", question.if_so, found),
+            ]
+        return ["", start, f"# {question.reasons}", *lines]
     reasons = [f"# {value!r}: {reason}" for value, reason in question.choices]
     values = [value for value, _ in question.choices]
     if question.option == "agents":

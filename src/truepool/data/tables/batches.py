@@ -124,7 +124,8 @@ def _batches(source: Path | BinaryIO, wanted: ColumnSelection) -> Iterator[Batch
         yield from _long(source, wanted)
     elif kind == "excel":
         table, origin = read_file(source, wanted.written)
-        names = wanted.choose(table.column_names)
+        with origin.named_in_errors():
+            names = wanted.choose(table.column_names)
         rows = table.select(names).to_batches()
         yield from _parse_each(rows, wanted, origin.naming)
     elif kind == "parquet":

@@ -159,6 +159,13 @@ class ColumnProfile:
         return self.numbers is not None and bool((self.numbers % 1 == 0).all())
 
     @property
+    def may_be_score(self) -> bool:
+        """Whether the values are whole numbers that nothing calls percentages."""
+        if self.percent or self.is_id or not self.is_whole:
+            return False
+        return self.lies_within(MAX_SCORE) or not says_percent(self.name)
+
+    @property
     def is_key(self) -> bool:
         """Whether rows may be told apart by the values: text or whole numbers."""
         if not (self.complete and 2 <= len(self.distinct) < self.rows):

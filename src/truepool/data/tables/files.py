@@ -52,7 +52,8 @@ def file_format(path: Path, use: str, *, lines: bool = False) -> str:
             return "JSON lines"
         return "excel" if name.endswith(EXCEL) else "csv"
     raise SourceError(
-        f"a table is {use} as {', '.join(known)}; {str(path)!r} is none of these"
+        f"a table is {use} as {', '.join(known)}; {str(path)!r} is none of these. "
+        "Name a file with one of these endings."
     )
 
 

@@ -3,9 +3,13 @@
 import csv
 import gzip
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+
+from truepool.core.errors import AgentError, OutcomeError, SourceError
+from truepool.data.row_names import named_rows
 
 LEGACY = "cp1252"
 """Encoding of text that is not UTF-8: that of spreadsheets on Western Windows."""
@@ -50,7 +54,21 @@ class Origin:
         """Name the sheets of a workbook that were not read, if there are any."""
         if len(self.sheets) > 1:
             read, *others = map(repr, self.sheets)
-            yield (f"The first sheet, {read}, was read; not read: {', '.join(others)}.")
+            yield (
+                f"The first sheet, {read}, was read; not read: {', '.join(others)}. "
+                "If the table is in another sheet, move that to the front."
+            )
+
+    @contextmanager
+    def named_in_errors(self) -> Iterator[None]:
+        """Call rows as the file numbers them; errors about columns name the sheet."""
+        try:
+            with named_rows(self.naming):
+                yield
+        except (AgentError, OutcomeError, SourceError) as error:
+            for sentence in self.other_sheets():
+                raise type(error)(f"{error} {sentence}") from None
+            raise
 
     def _in_sheet(self, row: int) -> str:
         return f"row {self.sheet_rows[row]} of the sheet"

@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from truepool.core.errors import TruepoolError
 from truepool.core.formatting import pluralize
+from truepool.data.row_names import row_name
 from truepool.data.tables.class_columns import describe_class_columns
 from truepool.data.tables.column_profile import (
     ColumnProfile,
@@ -21,6 +23,7 @@ from truepool.data.tables.column_profile import (
 )
 from truepool.data.tables.csv_faults import NAMES
 from truepool.data.tables.doubtful_columns import name_parts
+from truepool.data.tables.origin import Origin
 from truepool.data.tables.outcome_column import spelled_alike
 from truepool.data.tables.profile_agents import (
     ask_for_percentages,
@@ -49,6 +52,11 @@ CODE_NAMES = frozenset(
      "patient", "mrn", "user", "merchant", "device", "host")
 )  # fmt: skip
 """How a column of whole numbers is called that name something."""
+TOTALS = frozenset(
+    ("total", "totals", "grand total", "sum", "sums", "summe", "gesamt", "insgesamt",
+     "totale", "suma", "totaal")
+)  # fmt: skip
+"""What a cell of the last row says if the row adds up the others."""
 COST_NAMES = frozenset(("cost", "costs", "fee", "price"))
 """How a column is called that may hold what a review, or a false alarm, costs."""
 
@@ -82,7 +90,10 @@ def profile_table(path: Path) -> TableProfile:
     """Look at a table of which nothing is known yet."""
     frame, origin = read_source(path, TableFormat())
     separator = origin.separator
-    columns, joined = name_class_columns(profile_columns(frame.to_native()))
+    total = _describe_total(frame, origin)
+    rows = len(frame) - len(total)
+    table = frame.to_native().slice(0, rows)
+    columns, joined = name_class_columns(profile_columns(table))
     look = Findings({name: c for name, c in columns.items() if name not in INDEXES})
     find_propensity(look)
     if not find_long(look):
@@ -107,7 +118,7 @@ def profile_table(path: Path) -> TableProfile:
     named = [v for question in look.questions for v, _ in question.choices]
     rest = {name: c for name, c in look.open.items() if name not in named}
     profile = TableProfile(
-        len(frame),
+        rows,
         look.options,
         look.reasons,
         tuple(sorted(look.questions, key=lambda question: not question.required)),
@@ -116,9 +127,25 @@ def profile_table(path: Path) -> TableProfile:
         look.classes,
         encoding=origin.encoding,
         jury=look.jury,
-        warnings=(*origin.other_sheets(), *_warnings(look)),
+        warnings=(*origin.other_sheets(), *total, *_warnings(look)),
     )
     return replace(profile, problem=_problem(path, profile))
+
+
+def _describe_total(frame: nw.DataFrame[Any], origin: Origin) -> list[str]:
+    """Say that the last row holds totals, if a cell that no other row has says so."""
+    last = len(frame) - 1
+    for name, cell in zip(frame.columns, frame.row(last), strict=True):
+        word = cell.strip(" :").casefold() if isinstance(cell, str) else ""
+        if last and word in TOTALS and (frame[name] == cell).sum() == 1:
+            with origin.named_in_errors():
+                place = row_name(last)
+            return [
+                f"The last row ({place}) looks like totals: column {name!r} has "
+                f"{cell!r}. It is left out here; remove it, because the other commands "
+                "read it as a case."
+            ]
+    return []
 
 
 def _warnings(look: Findings) -> Iterator[str]:
@@ -226,6 +253,7 @@ def _find_groups(look: Findings) -> None:
         if not (c.dated or c.time_formats or c.nearly_times or c.spelled_alike)
     }  # fmt: skip
     texts |= {n: c for n, c in look.open.items() if _is_code(c)}
+    texts |= {c.name: c for c in look.suggested if c.is_score and c.name in look.open}
     many = {
         n: c for n, c in texts.items() if SEGMENTS < len(c.distinct) and _repeats(c)
     }

@@ -1,6 +1,7 @@
 """The agents of an unknown table: which columns they are, and in which unit."""
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -20,7 +21,11 @@ from truepool.data.tables.doubtful_columns import (
     percent_columns,
 )
 from truepool.data.tables.profile_findings import Findings
-from truepool.data.tables.profile_outcome import has_usual_name, set_outcome
+from truepool.data.tables.profile_outcome import (
+    has_usual_name,
+    outcome_labels,
+    set_outcome,
+)
 from truepool.data.tables.question import Question, agent_question, percent_question
 
 CHANCES = ("propensity", "propensities")
@@ -120,8 +125,19 @@ def _find_jury(look: Findings) -> bool:
     look.jury = True
     set_outcome(look, label)
     judges = [column.name for column in words if column is not label]
-    shared = " and ".join(map(repr, label.distinct))
-    look.set("agents", judges, f"the words {shared}", *judges)
+    shared = outcome_labels(label)
+    known = {word.casefold() for word in shared}
+    others: Counter[str] = Counter()
+    for column in words:
+        if column is not label:
+            others.update(
+                {w: n for w, n in column.counts.items() if w.casefold() not in known}
+            )
+    for word, count in others.items():
+        reason = f"no verdict ({pluralize(count, 'cell')})"
+        look.missing.setdefault(word, []).insert(0, reason)
+    both = " and ".join(map(repr, shared))
+    look.set("agents", judges, f"the words {both}", *judges)
     return True
 
 
@@ -139,11 +155,15 @@ def score_range(columns: Sequence[ColumnProfile]) -> tuple[int, int]:
 
 
 def _sharing_words(columns: Mapping[str, ColumnProfile]) -> list[ColumnProfile]:
-    """Columns with the same two words, the most that share any."""
+    """Columns with the same two words, the most that share any.
+
+    Words that may mean that there is no verdict are left aside.
+    """
     groups: dict[frozenset[str], list[ColumnProfile]] = {}
     for column in columns.values():
-        if len(column.distinct) == 2 and column.numbers is None:
-            words = frozenset(word.casefold() for word in column.distinct)
+        labels = outcome_labels(column)
+        if len(labels) == 2 and column.numbers is None:
+            words = frozenset(word.casefold() for word in labels)
             groups.setdefault(words, []).append(column)
     return max(groups.values(), key=len, default=[])
 
@@ -214,8 +234,8 @@ def find_percentages(look: Findings) -> None:
 def ask_for_percentages(look: Findings) -> None:
     """Ask about columns up to 100 without percent signs that rise with the reports.
 
-    And about those whose names say so. The reports of a long table may be such a
-    column.
+    And about those whose names say so. Whole numbers may be scores, which is asked
+    elsewhere. The reports of a long table may be such a column.
     """
     if "long" in look.options:
         (reports,) = look.reports
@@ -233,17 +253,8 @@ def ask_for_percentages(look: Findings) -> None:
         return
     others = [column.by_row for column in look.reports]
     numbers = {n: c for n, c in look.open.items() if c.lies_within(100.0)}
-    bands = {n: c.by_row for n, c in numbers.items() if c.is_score}
-    for name in percent_columns(bands, others):
-        low, high = np.nanmin(bands[name]), np.nanmax(bands[name])
-        sentence = (
-            f"{name!r} holds only whole numbers from {low:g} to {high:g}, so it is not "
-            "taken for an agent in percent: leave it out, or does it divide the cases "
-            "into segments (--by)?"
-        )
-        look.offer("by", sentence, (name, numbers[name].describe()))
-    large = {n: c.by_row for n, c in numbers.items() if n not in bands}
-    found = percent_columns(large, others)
+    fine = {n: c.by_row for n, c in numbers.items() if not c.may_be_score}
+    found = percent_columns(fine, others)
     look.suggested += [numbers[name] for name in found]
     if found:
         percent = look.options.get("percent", [])

@@ -50,7 +50,9 @@ def find_outcome(look: Findings, columns: Mapping[str, ColumnProfile]) -> None:
         fit = third + fit
         choices = tuple((column.name, column.describe()) for column in fit)
         sentence = f"which column holds the outcome?{none}"
-        labels = {c.name: _labels(c) for c in fit if _needs_positive(_labels(c))}
+        labels = {
+            c.name: outcome_labels(c) for c in fit if _needs_positive(outcome_labels(c))
+        }
         look.questions.append(Question("outcome", sentence, choices, labels=labels))
         return
     column = chosen[0]
@@ -63,7 +65,7 @@ def set_outcome(look: Findings, column: ColumnProfile, also: str = "") -> None:
     """Take a column for the outcome, and ask what its labels do not say."""
     counts = ", ".join(f"{k!r} in {n:,} rows" for k, n in column.counts.items())
     look.set("outcome", column.name, counts + also, column.name)
-    labels = _labels(column)
+    labels = outcome_labels(column)
     words = no_outcome_words([w for w in column.distinct if w not in labels])
     if look.classes:
         words += [label for label in labels if label not in look.classes]
@@ -89,7 +91,7 @@ def may_be_outcome(column: ColumnProfile) -> bool:
 
 def _has_two_labels(column: ColumnProfile) -> bool:
     """Whether a column has two labels, beside words that may mean none."""
-    return len(_labels(column)) == 2
+    return len(outcome_labels(column)) == 2
 
 
 def has_usual_name(column: ColumnProfile) -> bool:
@@ -99,25 +101,25 @@ def has_usual_name(column: ColumnProfile) -> bool:
 
 def _has_third_label(column: ColumnProfile) -> bool:
     """Whether a column is called like an outcome and has a label or two too many."""
-    return has_usual_name(column) and 2 < len(_labels(column)) <= MOST_LABELS
+    return has_usual_name(column) and 2 < len(outcome_labels(column)) <= MOST_LABELS
 
 
 def _fits(column: ColumnProfile, classes: Sequence[str]) -> bool:
     if not classes:
         return _has_two_labels(column)
-    return bool(column.distinct) and {*_labels(column)} <= {*classes}
+    return bool(column.distinct) and {*outcome_labels(column)} <= {*classes}
 
 
 def _nearly_fits(column: ColumnProfile, classes: Sequence[str]) -> bool:
     """Whether most rows have a class, of two at least, and few labels are none."""
-    strange = [label for label in _labels(column) if label not in classes]
-    named = [label for label in _labels(column) if label in classes]
+    strange = [label for label in outcome_labels(column) if label not in classes]
+    named = [label for label in outcome_labels(column) if label in classes]
     if len(named) < 2 or len(strange) > MOST_WORDS:
         return False
     return sum(map(column.counts.__getitem__, named)) > column.rows / 2
 
 
-def _labels(column: ColumnProfile) -> list[str]:
+def outcome_labels(column: ColumnProfile) -> list[str]:
     """Labels in their most common spelling; words for none where two others are left.
 
     The reader refuses two spellings in one sentence, so that a column with two of a

@@ -9,35 +9,49 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.formatting import join_names
 from truepool.data.tables.column_profile import ColumnProfile
-from truepool.data.tables.doubtful_columns import name_parts, score_columns
+from truepool.data.tables.doubtful_columns import (
+    name_parts,
+    percent_columns,
+    score_columns,
+)
 from truepool.data.tables.profile_agents import score_range
 from truepool.data.tables.profile_findings import Findings
-from truepool.data.tables.question import score_question
+from truepool.data.tables.question import SCORE_NOTE, score_question, unit_question
 
-NOTE = (
-    "the range in --scores is a guess: write the lowest and the highest score that it "
-    "can give, the highest first if a high score means a low probability"
-)
-
-RANGES = ((300, 850), (0, 999), (0, 1000))
-"""Ranges in which vendors and bureaus report; the first that holds all is proposed."""
+RANGES = ((0, 20), (0, 100), (300, 850), (0, 999), (0, 1000))
+"""Ranges in which scores are reported; the first that holds all is proposed."""
 
 
 def ask_for_score_columns(look: Findings, outcome: ColumnProfile | None) -> None:
-    """Ask about whole numbers beyond 100 that move with the reports, or the outcome.
+    """Ask about whole numbers that move with the reports, or the outcome.
 
-    Amounts are told apart by their size, and by their decimals. A column of whole
-    numbers up to 10 that may be an agent is asked about too, beside percentages.
+    Amounts are told apart by their size, and by their decimals. Numbers beyond 100 may
+    rise or fall. Beside agents that are known, smaller ones that rise are asked about
+    too: up to 10 as scores, up to 100 as scores or percentages. Beside percentages,
+    numbers up to 10 are that may be agents.
     """
     if look.classes or look.jury or "long" in look.options:
         return
     large = {n: c.by_row for n, c in look.open.items() if _may_be_score(c)}
     small = {c.name: c for c in look.suggested if c.is_score}
     agents, others, what = _reference(look, outcome, small)
-    if not (large or small) or not others:
+    if not others:
         return
+    whole = {
+        n: c for n, c in look.open.items()
+        if look.reports and c.lies_within(100.0) and c.may_be_score
+    }  # fmt: skip
+    bands = {n: c for n, c in whole.items() if c.is_score}
+    percent = look.options.get("percent", [])
+    unclear = {n: c.by_row for n, c in whole.items() if not c.is_score}
+    if reasons := percent_columns(unclear, others):
+        look.suggested += [whole[name] for name in reasons]
+        spans = [_format_range(name, _range(unclear[name])) for name in reasons]
+        look.questions.append(unit_question(reasons, agents, percent, spans))
     stars = {name: column.by_row for name, column in small.items()}
     found = score_columns(large | stars, others, what)
+    rising = score_columns({n: c.by_row for n, c in bands.items()}, others, what)
+    found |= {name: (why, falls) for name, (why, falls) in rising.items() if not falls}
     for name, values in stars.items():
         why = f"its numbers are whole, from {np.nanmin(values):g} to "
         found.setdefault(name, (f"{why}{np.nanmax(values):g}", False))
@@ -46,15 +60,15 @@ def ask_for_score_columns(look: Findings, outcome: ColumnProfile | None) -> None
     look.suggested += [look.open[name] for name in found if name not in small]
     ranges = {}
     for name, (_, falls) in found.items():
-        ends = score_range([small[name]]) if name in small else _range(large[name])
-        low, high = reversed(ends) if falls else ends
-        ranges[name] = f"{name}={low}-{high}"
+        column = small.get(name) or bands.get(name)
+        ends = _range(large[name]) if column is None else score_range([column])
+        ranges[name] = _format_range(name, ends[::-1] if falls else ends)
     reasons = {name: why for name, (why, _) in found.items()}
     if small:
         _ask_for_ranges(look, ranges, reasons)
         return
-    reasons = {name: f"{why}; {NOTE}" for name, why in reasons.items()}
-    look.questions.append(score_question(reasons, agents, [*ranges.values()]))
+    question = score_question(reasons, agents, percent, [*ranges.values()])
+    look.questions.append(question)
 
 
 def _ask_for_ranges(
@@ -70,7 +84,9 @@ def _ask_for_ranges(
     names = join_names([repr(name) for name in ranges])
     why = "; ".join(f"{name!r}: {reason}" for name, reason in reasons.items())
     cure = shlex.join([part for each in ranges.values() for part in ("--scores", each)])
-    sentence = f"are the reports of {names} scores? {why}; {NOTE}. If so, pass {cure}."
+    sentence = (
+        f"are the reports of {names} scores? {why}. {SCORE_NOTE} If so, pass {cure}."
+    )
     look.ask("scores", sentence, *((ranges[n], reasons[n]) for n in ranges))
 
 
@@ -104,6 +120,11 @@ def _reference(
         return [], [], ""
     labels = np.where(outcome.codes < 0, np.nan, outcome.codes)
     return [], [labels], f"the outcome {outcome.distinct[1]!r}"
+
+
+def _format_range(name: str, ends: tuple[int, int]) -> str:
+    """Return a range of scores as --scores takes it, for one agent."""
+    return f"{name.replace(',', '?')}={ends[0]}-{ends[1]}"
 
 
 def _range(values: FloatArray) -> tuple[int, int]:

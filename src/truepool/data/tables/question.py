@@ -1,10 +1,16 @@
 """What a table cannot say, and what is asked about it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from truepool.core.formatting import join_names
+
+SCORE_NOTE = (
+    "The range in --scores is a guess, since the table does not say which scores are "
+    "possible: write the lowest and the highest, the highest first if a high score "
+    "means a low probability."
+)
 
 
 @dataclass(frozen=True)
@@ -23,6 +29,10 @@ class Question:
     """Per column that may be the outcome, the labels of which one is positive."""
     likely: bool = False
     """Whether all values together are a likely answer."""
+    if_percent: Mapping[str, Any] = field(default_factory=dict)
+    """Options that say yes to percentages, where those of ``if_so`` say scores."""
+    note: str = ""
+    """A sentence about what an answer must say."""
 
     @property
     def heading(self) -> str:
@@ -36,8 +46,10 @@ class Question:
         """What speaks for the values, as sentences."""
         if len(self.choices) == 1:
             ((_, why),) = self.choices
-            return f"{why[:1].upper()}{why[1:]}."
-        return " ".join(f"{value!r}: {why}." for value, why in self.choices)
+            found = f"{why[:1].upper()}{why[1:]}."
+        else:
+            found = " ".join(f"{value!r}: {why}." for value, why in self.choices)
+        return f"{found} {self.note}".rstrip()
 
 
 def percent_question(
@@ -56,15 +68,64 @@ def percent_question(
 
 
 def score_question(
-    found: Mapping[str, str], agents: Sequence[str], ranges: Sequence[str]
+    found: Mapping[str, str],
+    agents: Sequence[str],
+    percent: bool | Sequence[str],
+    ranges: Sequence[str],
 ) -> Question:
     """Ask whether columns are agents with scores, beside ``agents`` that are known.
 
-    >>> score_question({"vendor": "..."}, ["rf"], ["vendor=0-999"]).if_so
+    ``percent`` says which of these are in percent; where all are, their names have to
+    be told from those of the scores.
+
+    >>> score_question({"vendor": "..."}, ["rf"], [], ["vendor=0-999"]).if_so
     {'agents': ['rf', 'vendor'], 'scores': ['vendor=0-999']}
+    >>> score_question({"vendor": "..."}, ["rf"], True, ["vendor=0-999"]).if_so
+    {'agents': ['rf', 'vendor'], 'percent': ['rf'], 'scores': ['vendor=0-999']}
     """
-    answer = {"agents": [*agents, *found], "scores": [*ranges]}
-    return replace(agent_question("scores", found, " with scores"), if_so=answer)
+    named = {"percent": [*agents]} if percent is True else {}
+    answer = {"agents": [*agents, *found], **named, "scores": [*ranges]}
+    question = agent_question("scores", found, " with scores")
+    return replace(question, if_so=answer, note=SCORE_NOTE)
+
+
+def unit_question(
+    found: Mapping[str, str],
+    agents: Sequence[str],
+    percent: bool | Sequence[str],
+    ranges: Sequence[str],
+) -> Question:
+    """Ask whether columns are agents, in percent or with scores.
+
+    >>> unit_question({"news2": "..."}, ["rf"], [], ["news2=0-20"]).sentence
+    "is 'news2' an agent, in percent or with scores?"
+    """
+    scores = score_question(found, agents, percent, ranges)
+    kind = ", in percent or with scores"
+    return replace(
+        scores,
+        sentence=agent_question("scores", found, kind).sentence,
+        if_percent=percent_question(found, agents, percent).if_so,
+    )
+
+
+def join_answers(questions: Iterable[Question]) -> dict[str, list[str]]:
+    """Return the options that say yes to all questions about agents; {} below two.
+
+    Of several lists of agents the last one would count alone.
+
+    >>> asked = [percent_question({"a": "..."}, ["rf"], []),
+    ...          score_question({"b": "..."}, ["rf"], [], ["b=0-999"])]
+    >>> join_answers(asked)
+    {'agents': ['rf', 'a', 'b'], 'percent': ['a'], 'scores': ['b=0-999']}
+    """
+    answers = [q.if_so for q in questions if "agents" in q.if_so]
+    joined: dict[str, list[str]] = {}
+    for answer in answers if len(answers) > 1 else ():
+        for option, value in answer.items():
+            names = answer["agents"] if value is True else value
+            joined[option] = [*dict.fromkeys([*joined.get(option, ()), *names])]
+    return joined
 
 
 def agent_question(option: str, found: Mapping[str, str], kind: str = "") -> Question:

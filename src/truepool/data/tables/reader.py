@@ -34,7 +34,7 @@ from truepool.data.layout import (
     take_cases,
 )
 from truepool.data.panel import Panel
-from truepool.data.row_names import case_name, cases_of_rows, named_cases, named_rows
+from truepool.data.row_names import case_name, cases_of_rows, named_cases
 from truepool.data.sparse import SparseReports
 from truepool.data.tables.agent_columns import (
     binary_columns,
@@ -216,7 +216,7 @@ def load_panel(
     Errors of ``check`` name the rows of the table.
     """
     frame, origin = read_source(source, written)
-    with named_rows(origin.naming):
+    with origin.named_in_errors():
         panel, summary = _panel(frame, written, check, allow_empty_cases)
     return panel, replace(summary, origin=origin)
 
@@ -361,7 +361,7 @@ def load_verdicts(
     there = name in frame.columns
     if is_empty(frame[name]).all() if there else name == TableFormat().outcome:
         check_unit_names(frame, written)
-        with named_rows(origin.naming):
+        with origin.named_in_errors():
             agents = _table(frame, written, whole=True)[0].agents
             reports = load_reports(frame, agents, written)
         return reports, replace(reports.summary, origin=origin)
@@ -370,7 +370,7 @@ def load_verdicts(
             f"at least 2 cases must have an outcome, or none; column {name!r} has 1. "
             "Label another one."
         )
-    with named_rows(origin.naming):
+    with origin.named_in_errors():
         panel, summary = load_panel(frame, written)
     return panel, replace(summary, origin=origin)
 
@@ -415,7 +415,7 @@ def load_reports(
 ) -> ReportTable:
     """Return the reports of known agents on new cases; empty cases are left out."""
     frame, origin = read_source(source, written)
-    with named_rows(origin.naming):
+    with origin.named_in_errors():
         reports = _known_reports(frame, agents, written, labels, check)
     return replace(reports, summary=replace(reports.summary, origin=origin))
 
@@ -478,7 +478,7 @@ def _select(reports: ReportTable, agents: Sequence[str]) -> ReportTable:
 def load_table(source: Any, written: TableFormat) -> ReportTable:
     """Return the reports of all agents of a table, outcomes left aside."""
     frame, origin = read_source(source, written)
-    with named_rows(origin.naming):
+    with origin.named_in_errors():
         return _table(frame, written)[0]
 
 

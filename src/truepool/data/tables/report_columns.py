@@ -339,7 +339,11 @@ def _percentages(table: Sequence[ReportColumn]) -> tuple[list[str], list[str]]:
                 counts |= zip(column.agents, reports, strict=True)
     written = table[0].written
     signed = {name for column in table for name in column.signed_agents}
-    above = [n for n, top in tops.items() if 1 + EDGE < top <= 100 and n not in signed]
+    above = [
+        name for name, top in tops.items()
+        if 1 + EDGE < top <= 100 and name not in signed
+        and written.score_range(name) is None
+    ]  # fmt: skip
     new = [name for name in above if not written.in_percent(name)]
     largest = max((tops[name] for name in above), default=0.0)
     fractions = {
