@@ -15,7 +15,7 @@ def test_it_prints_verdicts_and_writes_rows_pages_and_figures(truepool, tmp_path
     code, out, err = truepool("reproduce", *labels, "--output", tmp_path / "run")
     assert (code, err) == (0, "")
     # tab:drift_regret is shown by an inferred reading too.
-    assert "4 tables and figures of the paper, quick size" in out
+    assert "3 tables and figures of the paper, quick size, and 1 other reading" in out
     words = " ".join(out.split())
     assert "Pending: 0." in words
     for column in ("Conclusions", "Ratio", "Within error"):

@@ -24,8 +24,11 @@ def http() -> str:
     parts = [
         "# HTTP",
         NOTE,
-        "Every operation of [`truepool serve`](../serve.md), from its OpenAPI document "
-        "(`GET /openapi.json`). Names in braces are parts of the path; bodies are JSON "
+        "Every operation of [`truepool serve`](../serve.md) under `/v1`, and its "
+        "health and metrics, from its OpenAPI document (`GET /openapi.json`). The "
+        "[dashboard](../serve.md#the-dashboard) (`/` and `/pools/{pool}`) and the Open "
+        "Inference Protocol (`/v2`, see [protocols](../protocols.md)) are not in it. "
+        "Names in braces are parts of the path; bodies are JSON "
         "unless another type is named. Errors have a [code](errors.md) and are a "
         f"{link('Refusal')}. The [objects](#objects) in answers are at the end.",
     ]
@@ -171,6 +174,10 @@ def errors() -> str:
     codes = ["| code | HTTP | gRPC |", "|---|---|---|"]
     for code, status in http_server.STATUS.items():
         codes.append(f"| `{code}` | {status} | {grpc_server.STATUS[code].name} |")
+    method = (
+        "A method that a path does not have is `invalid` with the status 405; the "
+        "header `Allow` has those that it has."
+    )
     kinds = ["| class | is also | means |", "|---|---|---|"]
     for kind in vars(module).values():
         if isinstance(kind, type) and issubclass(kind, module.TruepoolError):
@@ -189,6 +196,7 @@ def errors() -> str:
             "They stay the same; the sentence beside them may change. Over gRPC the"
             " code is in the trailing metadata, as `truepool-code`.",
             "\n".join(codes),
+            method,
             "## Classes in Python",
             "All are in `truepool.core.errors`; `except tp.TruepoolError` catches"
             " them.",

@@ -62,6 +62,17 @@ def test_an_option_is_spelled_as_in_every_other_verb(verb, option):
     assert option.type_descriptor.annotation in (known.type, list[known.type])
 
 
+@pytest.mark.parametrize("verb", ["game", "jury", "replay"])
+def test_where_costs_must_be_constant_the_help_names_no_column_for_them(truepool, verb):
+    shown = [
+        line for line in truepool(verb, "-h")[1].splitlines() if "--cost-f" in line
+    ]
+    assert len(shown) == 2
+    assert all(" NUMBER " in line for line in shown)
+    assert "column that has it" not in truepool(verb, "-h")[1]
+    assert "NUMBER|COLUMN" in truepool("audit", "-h")[1]
+
+
 def test_no_two_verbs_declare_the_same_option_as_their_own():
     names = [name for own in OWN.values() for name in own]
     assert len(names) == len(set(names))

@@ -23,6 +23,7 @@ from truepool.core.errors import (
     SettingError,
 )
 from truepool.data.tables import ReportTable
+from truepool.juries.advice import advise
 from truepool.juries.column_pairs import order_bias, repetition
 from truepool.juries.judges import similarity
 from truepool.juries.learned_pool import learn_pool
@@ -33,7 +34,7 @@ from truepool.measures.inference import estimate_rate
 from truepool.pools.log_odds import LogOdds
 from truepool.pools.shrunk import Shrunk
 from truepool.render.html.jury import html
-from truepool.render.jury_advice import steps
+from truepool.render.jury_advice import headline, steps
 from truepool.render.tables.jury import show
 
 LABELS = 60
@@ -247,7 +248,8 @@ def test_near_copies_that_help_are_not_both_to_be_kept():
     names = ("good", "copycat", "c", "d")
     panel = tp.Panel(reports[:120], truth[:120], agents=names)
     jury = tp.jury(panel.with_pending(reports[120:]))
-    assert [judge.advice for judge in jury.judges[:2]] == ["keep", "keep"]
+    assert [judge.credit.low > 0 for judge in jury.judges[:2]] == [True, True]
+    assert [judge.advice for judge in jury.judges[:2]] == ["keep one", "keep one"]
     found = [step for step in steps(jury) if "good" in step or "copycat" in step]
     assert found == ["Of near-copies keep one: good or copycat."]
     rows = [line for line in printed(jury).splitlines() if line.startswith("good")]
@@ -255,7 +257,9 @@ def test_near_copies_that_help_are_not_both_to_be_kept():
     assert html(jury).count("<td>keep one</td>") == 2
     # A copy that is dropped for its credit leaves nothing to choose.
     first = replace(jury.judges[0], advice="drop")
-    found = " ".join(steps(replace(jury, judges=(first, *jury.judges[1:]))))
+    second = replace(jury.judges[1], advice="keep")
+    by_credit = replace(jury, judges=(first, second, *jury.judges[2:]))
+    found = " ".join(steps(advise(by_credit)))
     assert "Drop good, " in found
     assert "Keep copycat:" in found
     assert "near-copies" not in found
@@ -285,6 +289,23 @@ def test_judges_without_a_relation_to_the_labels_are_named_before_anything_else(
     assert "yet: at most" not in text
     rows = [line for line in printed(jury).splitlines() if line.startswith("agent")]
     assert [row.split()[-2:] for row in rows[:2]] == [["no", "relation"]] * 2
+    assert [judge.advice for judge in jury.judges] == ["no relation"] * 2
+
+
+def test_a_judge_that_hedges_beside_noise_is_not_kept_for_its_credit():
+    """Near one half, it halves the errors of the noise, and knows nothing."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 200)
+    reports = np.column_stack(
+        [rng.uniform(0.45, 0.55, 200), rng.beta(0.3, 0.3, (200, 2))]
+    )
+    jury = tp.jury(with_labels(reports, truth, 120))
+    assert jury.judges[0].credit.low > 0
+    found = jury.to_dict()
+    assert jury.judges[0].advice == found["judges"][0]["advice"] == "no relation"
+    assert found["headline"] == jury.headline == headline(jury)
+    assert found["steps"] == [*jury.steps] == steps(jury)
+    assert "| no relation |" in jury.to_markdown()
 
 
 def test_a_judge_who_is_reversed_is_told_from_one_who_knows_nothing():
@@ -310,7 +331,8 @@ def test_a_copy_of_a_copy_is_one_of_three():
     votes = np.column_stack([votes, votes[:, 0], votes[:, 0]])
     jury = tp.jury(with_labels(votes, truth, 300))
     # Three of five that are one outvote the others: each of them alone does harm.
-    assert [jury.judges[i].advice for i in (0, 3, 4)] == ["drop"] * 3
+    assert all(jury.judges[i].credit.high < 0 for i in (0, 3, 4))
+    assert [jury.judges[i].advice for i in (0, 3, 4)] == ["keep one"] * 3
     found = steps(jury)
     assert "Of near-copies keep one: agent0 or agent3 or agent4." in found
     assert not any(step.startswith("Drop") for step in found)

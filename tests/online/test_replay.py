@@ -318,3 +318,13 @@ def test_a_replay_of_anything_but_a_panel_is_refused_in_one_sentence():
         replay(panel, "gradient")
     with pytest.raises(SettingError, match=r"got a list .* with truepool\.read_panel"):
         replay("gradient", [[0.9, 0.5]])
+
+
+@pytest.mark.parametrize("use", [replay, lambda own, _: Stream(own, agents="ab")])
+def test_an_object_that_is_no_learner_is_refused_with_what_one_is(use):
+    class Own:
+        def update(self, state, feedback):
+            return state
+
+    with pytest.raises(SettingError, match=r"derives from tp\.learners\.Learner; got"):
+        use(Own(), random_panel())

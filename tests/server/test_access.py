@@ -104,6 +104,9 @@ def test_a_role_may_do_what_it_may_and_nothing_else(service, name, role):
     else:
         assert answer.status_code == 403
         assert answer.json()["error"]["code"] == "forbidden"
+        needed = " or ".join(one for one in ROLES if one in OPERATIONS[name][3])
+        sentence = f"needs a token of the role {needed}; this one has the role {role}"
+        assert sentence in answer.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("name", OPERATIONS)

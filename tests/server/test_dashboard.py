@@ -551,7 +551,36 @@ def test_an_agent_that_joins_is_watched_too(tmp_path, monkeypatch):
         local.change("fraud", "leave", {"agent": "ada"})
         view = seen.pool(ANYONE, "fraud")
     assert [agent.name for agent in view.agents] == ["bob", "cyd", "dan"]
-    assert view.agents[2].state == "no reports"
+    assert view.agents[2].state == "no decision yet"
+
+
+def test_cases_before_an_agent_joined_do_not_count_against_its_feed(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(dashboards, "FRESH", 0.0)
+    with Local(tmp_path / "l.db", TWO) as local:
+        seen = Dashboard(local.coordinator)
+
+        def decide(case, *agents):
+            local.report("demo", [(case, agent, 0.4) for agent in agents])
+            local.decide("demo", case, None)
+            return seen.pool(ANYONE, "demo")
+
+        for case in ("c0", "c1", "c2"):
+            decide(case, "ada", "bob")
+        local.change("demo", "join", {"agent": "eve"})
+        joined = seen.pool(ANYONE, "demo")
+        assert "feed" not in joined.headline
+        assert (joined.agents[2].state, joined.agents[2].share) == (
+            "no decision yet",
+            None,
+        )
+        assert decide("c3", "ada", "bob", "eve").agents[2].share == 1
+        assert decide("c4", "ada").agents[2].share == 0.5
+        assert Dashboard(local.coordinator).pool(ANYONE, "demo").agents[2].share == 0.5
+        local.change("demo", "join", {"agent": "fay"})
+        silent = decide("c5", "ada")
+    assert silent.headline.startswith("Check the feed of fay (no reports).")
 
 
 def test_many_agents_are_cut_and_counted(tmp_path):

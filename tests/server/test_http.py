@@ -123,14 +123,16 @@ def test_the_line_of_a_batch_that_is_wrong_is_named_from_1(client, second, reaso
         ("PUT", "/v1/pools/fraud/cases/c/reports/ada", {"prob": 0.3},
          "no field is called 'prob'; required: probability"),
         ("PUT", "/v1/pools/fraud/cases/c/reports/ada", {"probability": 0.3, "x": 1}, "no field is called 'x'"),
-        ("PUT", "/v1/pools/fraud/cases/c/reports/ada", {}, "probability: field required"),
+        ("PUT", "/v1/pools/fraud/cases/c/reports/ada", {},
+         "probability: field required (case 'c', agent 'ada')"),
         ("PUT", "/v1/pools/fraud/cases/c/reports/ada", {"probability": "0.3"},
-         "probability: input should be a valid number"),
+         "probability: input should be a valid number; got '0.3' (case 'c', agent 'ada')"),
         ("PUT", "/v1/pools/fraud/cases/c/reports/ada", {"probability": [0.3, "0.7"]},
-         "probability.1: input should be a valid number"),
-        ("PUT", "/v1/pools/fraud/cases/c/outcome", {"outcome": [1]}, "outcome: input should be a valid string"),
+         "probability.1: input should be a valid number; got '0.7' (case 'c', agent 'ada')"),
+        ("PUT", "/v1/pools/fraud/cases/c/outcome", {"outcome": [1]},
+         "outcome: input should be a valid string (case 'c')"),
         ("POST", "/v1/pools/fraud/cases/c/decision", {"columns": {"float": "x"}},
-         "columns.float: input should be a valid number"),
+         "columns.float: input should be a valid number; got 'x' (case 'c')"),
         ("POST", "/v1/pools", {"name": "n", "agents": ["ada", "bob"], "labels": ["no", "yes"]},
          "Which label do the reports give the probability of, 'no' or 'yes'? Name it in the field 'positive'."),
         ("POST", "/v1/pools", FRAUD | {"agents": ["ada", "bob"], "costs": {"fn": 3}},
@@ -215,6 +217,41 @@ def test_a_wrong_request_is_one_sentence_with_a_code(
     client, method, path, content, status, code
 ):
     assert refused(client.request(method, path, json=content), status, code)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("PATCH", "/v1/pools", "GET, POST"),
+        ("GET", "/v1/pools/fraud/cases/n/decision", "POST"),
+        ("POST", "/v1/pools/fraud/cases/a%2Fb", "DELETE, GET"),
+        ("DELETE", "/v2/models/fraud/infer", "POST"),
+    ],
+)
+def test_a_wrong_method_is_answered_with_those_of_the_path(
+    client, method, path, allowed
+):
+    answer = client.request(method, path)
+    assert (answer.status_code, answer.headers["Allow"]) == (405, allowed)
+    error = answer.json()["error"]
+    message = error if path.startswith("/v2") else error["message"]
+    assert message.startswith(f"{method} {path} is no")
+    assert message.endswith(f"this path takes {allowed.replace(', ', ' or ')}")
+
+
+def test_a_wrong_value_is_named_with_its_case_and_agent(client):
+    path = "/v1/pools/fraud/cases/c7"
+    answer = client.put(f"{path}/reports/ada", json={"probability": "high"})
+    number = "input should be a valid number"
+    assert refused(answer, 400, "invalid") == (
+        f"probability: {number}; got 'high' (case 'c7', agent 'ada')"
+    )
+    answer = client.post(f"{path}/decision", json={"columns": {"amount": None}})
+    assert refused(answer, 400, "invalid") == (
+        f"columns.amount: {number}; got None (case 'c7')"
+    )
+    answer = client.get("/v1/pools/fraud/panel?last=x")
+    assert refused(answer, 400, "invalid").endswith("; got 'x'")
 
 
 @pytest.mark.parametrize(

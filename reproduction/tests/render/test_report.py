@@ -69,6 +69,8 @@ DATA = {
 
 def test_the_grid_has_one_line_per_table():
     shown = report.grid(DATA)
+    title = "4 tables and figures of the paper, quick size, and 1 other reading"
+    assert shown.title == title
     assert shown.rows[0] == (
         "tab:a", "2 do not hold", "1.02", "1 of 1", "1 of 1", "ours", "A <title>"
     )  # fmt: skip
@@ -78,8 +80,11 @@ def test_the_grid_has_one_line_per_table():
         "decided.",
         "Of 5 printed numbers 3 are within 20 % and 4 within sampling error. Not "
         "counted: 1 that a setting was fitted to, 0 true by construction, 0 running "
-        "times. Pending: 1. Tables with an inferred reading beside ours: 1; within "
-        "sampling error are 1 of 1 under ours and 1 of 2 under the inferred one.",
+        "times. Pending: 1. With a second reading, inferred from printed cells: 1 "
+        "table; within sampling error are 1 of 1 numbers under the first reading and "
+        "1 of 2 under the second. A number that a reading was fitted to, or does not "
+        "measure, does not count for it.",
+        "tab:c: pending, not built yet.",
     )
 
 

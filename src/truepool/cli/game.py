@@ -92,8 +92,8 @@ def game(
     ] = False,
     cases: Annotated[int, _game_option("NUMBER", "Number of cases.")] = 10_000,
     threshold: options.Threshold = None,
-    cost_fn: options.CostFn = "1",
-    cost_fp: options.CostFp = "1",
+    cost_fn: options.ConstantFn = "1",
+    cost_fp: options.ConstantFp = "1",
     pool: Annotated[str, option("--pool", "How reports are pooled.")] = "mean",
     response: Annotated[
         str,

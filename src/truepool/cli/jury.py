@@ -62,12 +62,11 @@ def jury(
             "times. Repeatable.",
         ),
     ] = None,
-    cost_fn: Annotated[str, option("--cost-fn", "Cost of a missed item, a number.")] = (
-        "1"
-    ),
-    cost_fp: Annotated[
-        str, option("--cost-fp", "Cost of a false alarm, a number.")
+    cost_fn: Annotated[
+        str,
+        option("--cost-fn", "Cost of a missed item: a number.", metavar=options.NUMBER),
     ] = "1",
+    cost_fp: options.ConstantFp = "1",
     currency: Annotated[str | None, option("--currency")] = None,
     max_error: Annotated[
         str,

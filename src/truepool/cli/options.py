@@ -37,6 +37,9 @@ class Spelling:
 
 
 LOSSES = "brier, log, spherical, cost or cost-brier"
+NUMBER, COST = "NUMBER", "NUMBER|COLUMN"
+PER_CASE = ", or the column that has it for each case"
+CASE_COSTS = ("cost_fn", "cost_fp", "cost_tp", "cost_tn")
 SPELLINGS = {
     "--outcome": Spelling(
         "COLUMN", "Column with the outcome: one of two labels, or of 0 to K-1."
@@ -119,17 +122,12 @@ SPELLINGS = {
         "long as it stood before the decision time.",
     ),
     "--cost-fn": Spelling(
-        "NUMBER|COLUMN",
-        "Cost of a missed case, with two classes: a number, or the column that has it "
-        "for each case.",
+        COST, f"Cost of a missed case, with two classes: a number{PER_CASE}."
     ),
-    "--cost-fp": Spelling("NUMBER|COLUMN", "Cost of a false alarm, likewise."),
-    "--cost-tp": Spelling(
-        "NUMBER|COLUMN", "Cost of a hit, likewise; a benefit is negative."
-    ),
+    "--cost-fp": Spelling(COST, "Cost of a false alarm, likewise."),
+    "--cost-tp": Spelling(COST, "Cost of a hit, likewise; a benefit is negative."),
     "--cost-tn": Spelling(
-        "NUMBER|COLUMN",
-        "Cost of leaving a negative case alone, likewise; a benefit is negative.",
+        COST, "Cost of leaving a negative case alone, likewise; a benefit is negative."
     ),
     "--currency": Spelling(
         "NAME", "Unit of the costs, as in EUR (default: false alarms)."
@@ -292,6 +290,11 @@ Ignore: TypeAlias = Annotated[list[str] | None, option("--ignore", callback=_ign
 Missing: TypeAlias = Annotated[
     list[str] | None, option("--missing", callback=_missing_words)
 ]
+ConstantFn: TypeAlias = Annotated[
+    str,
+    option("--cost-fn", "Cost of a missed case: a number.", metavar=NUMBER),
+]
+ConstantFp: TypeAlias = Annotated[str, option("--cost-fp", metavar=NUMBER)]
 CostFn: TypeAlias = Annotated[str, option("--cost-fn")]
 CostFp: TypeAlias = Annotated[str, option("--cost-fp")]
 Threshold: TypeAlias = Annotated[float | None, option("--threshold")]
@@ -519,12 +522,16 @@ UNWEIGHTED = ("weight", "group", "propensity")
 
 
 def with_table(
-    verb: Callable[..., None], *, refused: Collection[str] = ()
+    verb: Callable[..., None],
+    *,
+    refused: Collection[str] = (),
+    constant_costs: bool = False,
 ) -> Callable[..., None]:
     """Give a verb the options of each group that it takes as one value.
 
     Those that it refuses are not in its help; a config file may have them for other
-    verbs, and their columns are no agents then.
+    verbs, and their columns are no agents then. Where costs must be constant, the help
+    names no column for them.
     """
     own = inspect.signature(verb)
     groups = {
@@ -536,6 +543,8 @@ def with_table(
     for name, parameter in own.parameters.items():
         parameters += groups[name][1].values() if name in groups else [parameter]
     parameters = [_hide(p) if p.name in refused else p for p in parameters]
+    if constant_costs:
+        parameters = [_as_number(p) if p.name in CASE_COSTS else p for p in parameters]
     needs_context = CONTEXT.name in own.parameters
     parameters += [CONFIG] if needs_context else [CONFIG, CONTEXT]
     config_file.register(verb.__name__, parameters)
@@ -575,6 +584,14 @@ def _hide(parameter: inspect.Parameter) -> inspect.Parameter:
     hidden = copy(info)
     hidden.hidden = True
     return parameter.replace(annotation=Annotated[kind, hidden])
+
+
+def _as_number(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Return the option of a cost without the column that it may be elsewhere."""
+    kind, info = get_args(parameter.annotation)
+    number = copy(info)
+    number.metavar, number.help = NUMBER, info.help.replace(PER_CASE, "")
+    return parameter.replace(annotation=Annotated[kind, number])
 
 
 def _set_apart(given: dict[str, Any], refused: Iterable[str]) -> None:

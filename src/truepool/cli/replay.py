@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from truepool.online.trace import ReplaySummary
 
 
-@partial(options.with_table, refused=options.UNWEIGHTED)
+@partial(options.with_table, refused=options.UNWEIGHTED, constant_costs=True)
 def replay(
     panel: options.Table = None,
     learner: Annotated[

@@ -78,7 +78,7 @@ class AsyncClient(BufferedClient):
         return await self._run(self.operations.decide(pool, case, columns))
 
     async def create(self, pool: Mapping[str, Any]) -> Object:
-        """Deploy a pool; nothing happens if it is there already."""
+        """Deploy a pool; nothing happens if the same pool is there already."""
         return await self._run(self.operations.create(pool))
 
     async def pools(self) -> list[str]:

@@ -107,7 +107,7 @@ class Client(BufferedClient):
         return self._run(self.operations.decide(pool, case, columns))
 
     def create(self, pool: Mapping[str, Any]) -> Object:
-        """Deploy a pool; nothing happens if it is there already."""
+        """Deploy a pool; nothing happens if the same pool is there already."""
         return self._run(self.operations.create(pool))
 
     def pools(self) -> list[str]:

@@ -92,8 +92,8 @@ def check_order(error: str, wrong: Amount, right_name: str, right: Amount) -> No
             )
         raise CostError(
             "an error must cost more than the right decision; got "
-            f"{error}={wrong:g} and {right_name}={right:g}. Raise --cost-{error} or "
-            f"lower --cost-{right_name}."
+            f"{error}={wrong:g} and {right_name}={right:g}. Raise {error} or lower "
+            f"{right_name} (--cost-{error}, --cost-{right_name})."
         )
     if error == "fp" and not isinstance(wrong, str) and not isinstance(right, str):
         below = np.atleast_1d(wrong < right)

@@ -133,8 +133,11 @@ class Panel:
     copy : bool
         Copy the arrays; False if nothing will write to them.
 
-    ``pending`` holds the reports that `with_pending` added, on cases without an outcome
-    yet: nothing learns from them, and the audit's feed checks use them.
+    Attributes
+    ----------
+    pending : PendingCases or None
+        Reports that `with_pending` added, on cases without an outcome yet: nothing
+        learns from them, and the audit's feed checks use them.
 
     Examples
     --------

@@ -13,6 +13,7 @@ from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.tables import ReportTable
+from truepool.juries.advice import advise
 from truepool.juries.column_pairs import order_bias, repetition
 from truepool.juries.judges import MIN_LABELS, judges, similarity
 from truepool.juries.learned_pool import MIN_FITTED, learn_pool, score_scale
@@ -136,7 +137,7 @@ def jury(
     single = merged is given and bool(swapped or repeated)
     effective, copies, compared = similarity(merged)
     positive = int(labels.sum())
-    return Jury(
+    found = Jury(
         ids=merged.ids,
         pooled=pooled,
         decisions=decisions,
@@ -166,6 +167,7 @@ def jury(
         compared_pairs=compared,
         single=single,
     )
+    return advise(found)
 
 
 def _check_settings(costs: Costs, pool: str, level: float, budget: int | None) -> None:

@@ -25,7 +25,7 @@ NOT_RANDOM = 0.01
 DECIMALS = 15
 """Decimals of a probability in the table of items: what follows is rounding error."""
 
-Advice: TypeAlias = Literal["keep", "drop", "undecided"]
+Advice: TypeAlias = Literal["keep", "drop", "undecided", "keep one", "no relation"]
 
 
 WEIGHT = "label_weight"
@@ -48,8 +48,10 @@ class Judge:
         Mean of verdict minus label: above 0, the judge is too generous.
     credit : Estimate or None
         How much the Brier loss of the mean verdict rises without this judge.
-    advice : {"keep", "drop", "undecided"} or None
-        Keep or drop where the interval of the credit excludes 0.
+    advice : {"keep", "drop", "undecided", "keep one", "no relation"} or None
+        Keep or drop where the interval of the credit excludes 0. Of near-copies, keep
+        one. No relation is to the labels, or a reversed one: none to keep, whatever its
+        credit. None where labels are too few.
     calibration : Calibration or None
         Slope and curve: how often verdicts of each height are right.
     """
@@ -259,6 +261,16 @@ class Jury:
         """Return the number of items, T."""
         return len(self.pooled)
 
+    @property
+    def headline(self) -> str:
+        """How far the jury can be relied on, in one sentence."""
+        return str(display.render("jury_advice", "headline", self))
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """What to do, the most urgent first."""
+        return tuple(display.render("jury_advice", "steps", self))
+
     def columns(self, id: str = "id") -> dict[str, Any]:
         """Return one row per item: ids, pooled, decision, decided_by, label_weight.
 
@@ -285,6 +297,8 @@ class Jury:
         kinds, counts = np.unique(self.decided_by, return_counts=True)
         effective = self.effective_judges
         return {
+            "headline": self.headline,
+            "steps": list(self.steps),
             "items": len(self),
             "empty_items": self.empty_items,
             "labelled": self.labelled,

@@ -64,22 +64,22 @@ class State:
 
 
 class Feedback(NamedTuple):
-    """What a learner gets about each agent once the outcome of a case is known.
-
-    ``losses`` (N,) are smaller for better agents, NaN without a report; ``span`` bounds
-    their range; ``mean`` is their mean under ``decision_weights`` (N,), the
-    unnormalised weights that decided the case; ``settled`` is the number of cases
-    before it; ``complete`` tells whether all agents reported; ``mass`` is the sum of
-    the current unnormalised weights.
-    """
+    """What a learner gets about each agent once the outcome of a case is known."""
 
     losses: FloatArray
+    """Losses (N,), smaller for better agents; NaN without a report."""
     span: float
+    """Bound on their range."""
     mean: float
+    """Their mean under the weights that decided the case."""
     decision_weights: FloatArray
+    """The unnormalised weights (N,) that decided the case."""
     settled: int
+    """Number of cases before it."""
     complete: bool
+    """Whether all agents reported."""
     mass: float
+    """Sum of the current unnormalised weights."""
 
     @property
     def reported(self) -> BoolArray:

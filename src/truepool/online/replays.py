@@ -237,6 +237,11 @@ def as_learner(
                 "name instead"
             )
         return learner
+    if not isinstance(learner, str):
+        raise SettingError(
+            "a learner must be a name, or an object of a class that derives from "
+            f"tp.learners.Learner; got an object of {type(learner).__name__!r}"
+        )
     priced = as_loss(loss or "brier", costs, threshold)
     priced.costs.check_constant("online learners need")
     if learner == NAME:

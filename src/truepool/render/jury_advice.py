@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from truepool.comparison import Estimate
 from truepool.core.formatting import percent, pluralize
 from truepool.juries import Jury
+from truepool.juries.advice import commoner_label_share, near_copies, unrelated
 from truepool.measures.automation import Certificate
 from truepool.render.numbers import amount, format_estimate
 
@@ -73,29 +73,6 @@ def steps(jury: Jury) -> list[str]:
     return found or ["Nothing: every item has a label, and no judge has to go."]
 
 
-def unrelated(jury: Jury) -> dict[str, tuple[float, Estimate]]:
-    """Accuracy and slope of judges without a relation to the labels, or a reversed one.
-
-    The interval of the slope is not above 0, and always answering the commoner label is
-    right more often. Labels that are no random sample say nothing about it.
-    """
-    found: dict[str, tuple[float, Estimate]] = {}
-    if jury.selective:
-        return found
-    for judge in jury.judges:
-        slope = None if judge.calibration is None else judge.calibration.slope
-        if slope is None or judge.accuracy is None:
-            continue
-        if slope.low <= 0 and judge.accuracy < _commoner(jury):
-            found[judge.name] = judge.accuracy, slope
-    return found
-
-
-def _commoner(jury: Jury) -> float:
-    """Share of the labelled items that have the commoner label."""
-    return max(jury.label_cases) / max(jury.labelled, 1)
-
-
 def _doubt(jury: Jury) -> Iterator[str]:
     none: list[str] = []
     reverse: list[str] = []
@@ -104,7 +81,7 @@ def _doubt(jury: Jury) -> Iterator[str]:
         (reverse if slope.high < 0 else none).append(f"{name} ({numbers})")
     chance = (
         "Always answering the commoner label is right in "
-        f"{percent(_commoner(jury))} of the labelled items."
+        f"{percent(commoner_label_share(jury))} of the labelled items."
     )
     if none:
         yield (
@@ -156,15 +133,8 @@ def _review(jury: Jury) -> Iterator[str]:
 
 
 def _choose_judges(jury: Jury) -> Iterator[str]:
-    copies = {name for group in near_copies(jury) for name in group}
-    others = [judge for judge in jury.judges if judge.name not in copies]
-    useless = unrelated(jury)
-    drop = [judge.name for judge in others if judge.advice == "drop"]
-    keep = [
-        judge.name
-        for judge in others
-        if judge.advice == "keep" and judge.name not in useless
-    ]
+    drop = [judge.name for judge in jury.judges if judge.advice == "drop"]
+    keep = [judge.name for judge in jury.judges if judge.advice == "keep"]
     if drop:
         better = f"without {_it(drop)} the mean verdict is significantly better"
         yield f"Drop {_named(drop)}: {better}."
@@ -177,28 +147,6 @@ def _merge_copies(jury: Jury) -> Iterator[str]:
     groups = [" or ".join(group) for group in near_copies(jury)]
     if groups:
         yield f"Of near-copies keep one: {_named(groups)}."
-
-
-def near_copies(jury: Jury) -> list[list[str]]:
-    """Return groups of judges of whom one is enough, by their shared errors.
-
-    Those to be dropped are left out, unless all are: the credit of a copy is what it
-    adds beside the others, and one of them alone may well help. One without a relation
-    to the labels is no judge to keep.
-    """
-    groups: list[list[str]] = []
-    for copy in jury.copies:
-        if copy.error_correlation is not None:
-            # A judge comes after the one that it repeats.
-            group = next((one for one in groups if copy.model in one), None)
-            if group is None:
-                groups.append(group := [copy.model])
-            group.append(copy.judge)
-    drop = {judge.name for judge in jury.judges if judge.advice == "drop"}
-    useless = unrelated(jury)
-    groups = [[name for name in group if name not in useless] for group in groups]
-    left = [[name for name in group if name not in drop] or group for group in groups]
-    return [group for group in left if len(group) > 1]
 
 
 def _swap(jury: Jury) -> Iterator[str]:

@@ -55,9 +55,13 @@ class Caller:
 
     def check(self, operation: str, pool: str | None = None) -> None:
         """Refuse an operation that the role does not allow, or on another pool."""
-        if self.role not in PERMISSIONS[operation]:
+        allowed = PERMISSIONS[operation]
+        if self.role not in allowed:
+            needed = " or ".join(role for role in ROLES if role in allowed)
             raise RequestError(
-                "forbidden", f"the role {self.role} lacks the permission {operation!r}"
+                "forbidden",
+                f"{operation!r} needs a token of the role {needed}; this one has the "
+                f"role {self.role}",
             )
         if self.pool is not None and pool != self.pool:
             raise RequestError("forbidden", "this token belongs to another pool")

@@ -8,7 +8,7 @@ from truepool.server.access import Caller
 from truepool.server.coordinator import Coordinator
 from truepool.server.history import Case, History
 from truepool.server.pool_view import FEWEST, make_view
-from truepool.server.recent import count_entries, read_decided
+from truepool.server.recent import count_entries, read_decided, read_joined
 from truepool.server.watch import Watch
 
 DECISIONS = 2_000
@@ -50,6 +50,7 @@ class _Pool:
         self.made = 0.0
         self.last = 0
         self.counts: dict[str, int] = {}
+        self.joined: dict[str, int] = {}
         self.watch: Watch | None = None
 
     def look(self, coordinator: Coordinator, caller: Caller, name: str) -> PoolView:
@@ -66,8 +67,10 @@ class _Pool:
         agents = tuple(described["agents"])
         most = max(FEWEST, min(DECISIONS, CELLS // max(len(agents), 1)))
         with coordinator.ledger.reader() as connection:
-            self.last, new = count_entries(connection, number, self.last)
+            last, new = count_entries(connection, number, self.last)
+            self.joined |= read_joined(connection, number, self.last)
             decided = read_decided(connection, number, most)
+        self.last = last
         for kind, count in new.items():
             self.counts[kind] = self.counts.get(kind, 0) + count
         if self.watch is None or self.watch.agents != agents:
@@ -80,4 +83,6 @@ class _Pool:
             if one.outcome is not None
         ]
         history = History(deployment.pool, agents, cases)
-        return make_view(described, history, decided, self.counts, self.watch)
+        return make_view(
+            described, history, decided, self.counts, self.watch, self.joined
+        )

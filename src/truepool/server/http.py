@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from typing import Annotated, Any
 
@@ -46,7 +46,7 @@ from truepool.server.local_requests import LocalRequests
 from truepool.server.observation import Observation, error_code
 from truepool.server.over_time import credit_over_time, weights_over_time
 from truepool.server.pages import add_pages
-from truepool.server.path_names import EncodedSlashes, show_path
+from truepool.server.path_names import EncodedSlashes, methods_of_path, show_path
 from truepool.server.traces import Tracer
 
 STATUS = {
@@ -69,6 +69,8 @@ HEADERS = {
 """What an error asks of the caller."""
 UNIONS = {"probability": ("float", "list[float]"), "outcome": ("str", "int")}
 """Fields of two types: pydantic names the one that it tried after the field."""
+SCALARS = str | int | float | None
+"""Values that a message repeats; a whole object would hide what is wrong in it."""
 LARGEST_BODY = 64 * 2**20
 """Bytes of a request, at most."""
 
@@ -249,16 +251,22 @@ def app(
 
     @api.exception_handler(RequestValidationError)
     async def refuse_body(request: Request, error: RequestValidationError) -> Response:
-        return _error("invalid", _describe(error.errors()))
+        return _error("invalid", _describe(error.errors(), request.path_params))
 
     @api.exception_handler(HTTPException)
     async def refuse_path(request: Request, error: HTTPException) -> Response:
         if error.status_code == STATUS["too-large"]:
             return _error("too-large", error.detail)
         code = "unknown" if error.status_code == 404 else "invalid"
-        path = show_path(request.url.path)
-        sentence = f"{request.method} {path} is no operation; see /openapi.json"
-        return _error(code, sentence, error.status_code)
+        sentence = f"{request.method} {show_path(request.url.path)} is no operation"
+        if error.status_code != 405:
+            return _error(code, f"{sentence}; see /openapi.json", error.status_code)
+        methods = methods_of_path(request)
+        answer = _error(
+            code, f"{sentence}; this path takes {' or '.join(methods)}", 405
+        )
+        answer.headers["Allow"] = ", ".join(methods)
+        return answer
 
     add_pages(api, coordinator)
     mount_models(api, coordinator)
@@ -286,8 +294,11 @@ def _error(code: str, sentence: Any, status: int | None = None) -> JSONResponse:
     return JSONResponse(content, status or STATUS[code], HEADERS.get(code))
 
 
-def _describe(faults: Sequence[Any]) -> str:
-    """Say what is wrong with a body; an unknown field may be a misspelt one."""
+def _describe(faults: Sequence[Any], names: Mapping[str, str]) -> str:
+    """Say what is wrong with a body; an unknown field may be a misspelt one.
+
+    ``names`` are those in the path.
+    """
     places = [_place(fault["loc"]) for fault in faults]
     by_kind = [(f["type"], p) for f, p in zip(faults, places, strict=True)]
     unknown = [place[-1] for kind, place in by_kind if kind == "extra_forbidden"]
@@ -300,7 +311,11 @@ def _describe(faults: Sequence[Any]) -> str:
     deepest = max(same, key=lambda n: len(places[n]))
     reason, place = faults[deepest]["msg"], ".".join(places[deepest])
     where = f"{place}: " if place else ""
-    return f"{where}{reason[:1].lower()}{reason[1:]}"
+    value = faults[deepest].get("input")
+    got = f"; got {value!r:.60}" if isinstance(value, SCALARS) else ""
+    who = [f"{kind} {names[kind]!r:.60}" for kind in ("case", "agent") if kind in names]
+    about = f" ({', '.join(who)})" if who else ""
+    return f"{where}{reason[:1].lower()}{reason[1:]}{got}{about}"
 
 
 def _place(where: Sequence[Any]) -> list[str]:

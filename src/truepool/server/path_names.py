@@ -8,6 +8,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from starlette.convertors import Convertor, register_url_convertor
+from starlette.requests import Request
+from starlette.routing import Match, Route
 
 from truepool.server.observation import Receive, Scope, Send
 
@@ -35,6 +37,15 @@ register_url_convertor("name", NameConvertor())
 def show_path(path: str) -> str:
     """Return a path as it was sent."""
     return path.replace(SLASH, "%2F")
+
+
+def methods_of_path(request: Request) -> list[str]:
+    """Return the methods that the path of a request may be called with."""
+    found: set[str] = set()
+    for route in request.app.routes:
+        if isinstance(route, Route) and route.matches(request.scope)[0] != Match.NONE:
+            found |= route.methods or set()
+    return sorted(found)
 
 
 class EncodedSlashes:

@@ -52,8 +52,12 @@ def make_view(
     decided: Sequence[Decided],
     counts: Mapping[str, int],
     watch: Watch,
+    joined: Mapping[str, int],
 ) -> PoolView:
-    """Return all that a page shows of a pool."""
+    """Return all that a page shows of a pool.
+
+    ``joined`` has the entry by which an agent joined that was not there from the start.
+    """
     first = decided[0].n if decided else 0
     noticed = [one for one in watch.noticed if one.n >= first]
     rule = described["rule"]
@@ -87,7 +91,9 @@ def make_view(
         times=tuple(one.at for one in decided),
         settled_times=tuple(case.at for case in history.cases),
         throughput=_throughput(decided),
-        agents=tuple(_agents(described, history, decided, noticed, yardsticks, saved)),
+        agents=tuple(
+            _agents(described, history, decided, joined, noticed, yardsticks, saved)
+        ),
         all_agents=len(history.agents),
         drift_watched=watch.drift_watched,
         outcomes_watched=watch.settled >= FIRST_SETTLED,
@@ -136,6 +142,7 @@ def _agents(
     described: Mapping[str, Any],
     history: History,
     decided: Sequence[Decided],
+    joined: Mapping[str, int],
     noticed: Sequence[Noticed],
     yardsticks: Yardsticks | None,
     saved: FloatArray,
@@ -146,14 +153,15 @@ def _agents(
     for i, agent in enumerate(history.agents):
         if agent not in shown:
             continue
-        given = [one for one in decided if agent in one.content["reports"]]
-        state, severity = _state(agent, decided, given, noticed)
+        asked = [one for one in decided if one.n > joined.get(agent, 0)]
+        given = [one for one in asked if agent in one.content["reports"]]
+        state, severity = _state(agent, asked, given, noticed)
         yield AgentRow(
             agent,
             state,
             severity,
             given[-1].at if given else None,
-            len(given) / len(decided) if decided else None,
+            len(given) / len(asked) if asked else None,
             weights.get(agent),
             _saving(history, saved[:, i]),
             _cost(history, yardsticks.agents[agent]) if yardsticks else None,
@@ -162,12 +170,15 @@ def _agents(
 
 def _state(
     agent: str,
-    decided: Sequence[Decided],
+    asked: Sequence[Decided],
     given: Sequence[Decided],
     noticed: Sequence[Noticed],
 ) -> tuple[str, str]:
-    """What the feed of an agent does now, by its last alarms."""
-    if not decided:
+    """What the feed of an agent does now, by its last alarms.
+
+    ``asked`` are the decisions since it is in the pool.
+    """
+    if not asked:
         return "no decision yet", "none"
     if not given:
         return "no reports", "error"

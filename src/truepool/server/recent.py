@@ -57,6 +57,15 @@ def read_decided(connection: Connection, pool: int, last: int) -> list[Decided]:
     ]
 
 
+def read_joined(connection: Connection, pool: int, after: int) -> dict[str, int]:
+    """Return the numbers of the entries by which agents joined after an entry."""
+    table = schema.entries
+    statement = select(table.c.n, table.c.body).where(
+        table.c.pool == pool, table.c.n > after, table.c.kind == "join"
+    )
+    return {json.loads(body)["agent"]: n for n, body in connection.execute(statement)}
+
+
 def count_entries(
     connection: Connection, pool: int, after: int
 ) -> tuple[int, dict[str, int]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from truepool.core.errors import SourceError
 from truepool.core.files import write_text
+from truepool.core.formatting import pluralize
 from truepool.render.tables.grid import Grid
 from truepool_paper.render import conclusions
 from truepool_paper.render.cells import cell_texts
@@ -50,9 +51,12 @@ def grid(data: PlainData) -> Grid:
         (label, verdicts(table), *nearness(table), table["basis"], table["title"])
         for label, table in data["tables"].items()
     )
-    what = "table or figure" if len(rows) == 1 else "tables and figures"
-    title = f"{len(rows)} {what} of the paper, {data['size']} size"
-    notes = (conclusion_counts(data), summary(data))
+    first = sum("@" not in label for label in data["tables"])
+    what = "table or figure" if first == 1 else "tables and figures"
+    title = f"{first} {what} of the paper, {data['size']} size"
+    if first < len(rows):
+        title += f", and {pluralize(len(rows) - first, 'other reading')}"
+    notes = (conclusion_counts(data), summary(data), *pending(data))
     return Grid(title, HEADERS, rows, notes, essential=5, legend=COLUMNS)
 
 
@@ -134,10 +138,21 @@ def summary(data: PlainData) -> str:
     names = {label.partition("@")[0] for label in other}
     mine = [table for label, table in tables.items() if label in names]
     return (
-        f"{text} Tables with an inferred reading beside ours: {len(names)}; within "
-        f"sampling error are {_matches(mine)} under ours and "
-        f"{_matches(list(other.values()))} under the inferred one."
+        f"{text} With a second reading, inferred from printed cells: "
+        f"{pluralize(len(names), 'table')}; within sampling error are "
+        f"{_matches(mine)} numbers under the first reading and "
+        f"{_matches(list(other.values()))} under the second. A number that a reading "
+        "was fitted to, or does not measure, does not count for it."
     )
+
+
+def pending(data: PlainData) -> list[str]:
+    """Say why tables are pending, and how to get what they need."""
+    labels: dict[str, list[str]] = {}
+    for label, table in data["tables"].items():
+        if table["status"] == "pending":
+            labels.setdefault(table["cause"], []).append(label)
+    return [f"{', '.join(found)}: pending, {why}." for why, found in labels.items()]
 
 
 def _matches(tables: list[PlainData]) -> str:

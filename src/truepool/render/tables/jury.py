@@ -1,8 +1,7 @@
 """A jury, for a terminal and as Markdown."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
-from itertools import chain
 
 from rich.console import Console
 
@@ -10,7 +9,7 @@ from truepool.comparison import Estimate
 from truepool.core.formatting import pluralize, printable
 from truepool.juries import Judge, Jury
 from truepool.measures.groups import FEWEST_CASES, FEWEST_OF_A_CLASS
-from truepool.render.jury_advice import headline, near_copies, steps, unrelated
+from truepool.render.jury_advice import headline, steps
 from truepool.render.jury_sentences import sentences
 from truepool.render.numbers import amount, format_estimate, number, percent
 from truepool.render.tables.grid import Grid, plain, print_steps
@@ -103,19 +102,17 @@ def judge_grids(jury: Jury) -> Iterator[Grid]:
         yield Grid("Judges", ("judge", "answered"), rows)
         return
     share = f"{100 * jury.level:g} %"
-    copies = dict.fromkeys(chain(*near_copies(jury)), "keep one")
-    drop = {judge.name for judge in jury.judges if judge.advice == "drop"}
-    useless = [name for name in unrelated(jury) if name not in drop]
-    overruled = copies | dict.fromkeys(useless, "no relation")
+    said = {judge.advice for judge in jury.judges}
+    copies = "; of near-copies, keep one" * ("keep one" in said)
+    useless = "; no relation is to the labels, at any credit" * ("no relation" in said)
     yield Grid(
         "What each judge adds",
         ("judge", "answered", "credit x 1000", "advice"),
-        tuple(_credit_row(judge, overruled) for judge in jury.judges),
+        tuple(_credit_row(judge) for judge in jury.judges),
         (
             "Credit: how much the Brier loss of the mean verdict rises without the "
             f"judge. Keep or drop where the {share} interval excludes 0"
-            f"{'; of near-copies, keep one' if copies else ''}"
-            f"{'; no relation is to the labels, at any credit' if useless else ''}.",
+            f"{copies}{useless}.",
         ),
     )
     yield Grid(
@@ -143,13 +140,12 @@ def _missing_slopes(jury: Jury) -> Iterator[str]:
         )
 
 
-def _credit_row(judge: Judge, overruled: Mapping[str, str]) -> tuple[str, ...]:
+def _credit_row(judge: Judge) -> tuple[str, ...]:
     credit = judge.credit
     if credit is not None:
         credit = Estimate(*(1000 * x for x in (credit.value, credit.low, credit.high)))
     shown = format_estimate(credit, sign=True)
-    advice = overruled.get(judge.name, judge.advice or "-")
-    return judge.name, percent(judge.answered), shown, advice
+    return judge.name, percent(judge.answered), shown, judge.advice or "-"
 
 
 def _alone_row(judge: Judge) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from truepool.server.inference.models import (
 )
 from truepool.server.inference.tensors import Tensor
 from truepool.server.observation import error_code
-from truepool.server.path_names import show_path
+from truepool.server.path_names import methods_of_path, show_path
 
 HEADER = "inference-header-content-length"
 """Length of the JSON before the raw bytes of tensors."""
@@ -232,4 +232,8 @@ async def _refuse_path(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     path = show_path(request.url.path)
     sentence = f"{request.method} {path} is not part of the protocol"
-    return JSONResponse({"error": sentence}, status)
+    if status != 405:
+        return JSONResponse({"error": sentence}, status)
+    methods = methods_of_path(request)
+    sentence = f"{sentence}; this path takes {' or '.join(methods)}"
+    return JSONResponse({"error": sentence}, status, {"Allow": ", ".join(methods)})
