@@ -180,9 +180,10 @@ def _follow(candidate: Candidate, finding: Finding, feed: Finding) -> Finding:
     advice: to take the agent out as well, and not to reverse its sound reports.
     """
     sentence = finding.sentence.replace(candidate.when, "", 1)
-    since = finding.since if finding.since is None else feed.since
+    if finding.since is not None:
+        finding = replace(finding, since=feed.since, date=feed.date)
     advice = finding.advice if finding.code == "reversed" else feed.advice
-    return replace(finding, sentence=sentence, since=since, cost=None, advice=advice)
+    return replace(finding, sentence=sentence, cost=None, advice=advice)
 
 
 def _broken_feed(

@@ -31,8 +31,10 @@ class Candidate:
     figure: str | None = None
     explained_by: tuple[str, ...] = ()
     """Codes of findings, about any agent, that would explain this one."""
-    since: int | None = None  # position in time of the first case after the change
+    since: int | None = None  # number of cases with an outcome before the change
     between: tuple[int, int] | None = None  # earliest and latest that it may be
+    date: str = ""
+    """When that was, if not at the case of ``since``: it may have no outcome yet."""
     when: str = ""
     """The words of the sentence that say when, left out where the cause has a date."""
     broken: bool = False

@@ -89,6 +89,7 @@ def _finding(
         p,
         candidate.figure,
         candidate.since,
+        candidate.date,
     )
 
 

@@ -211,6 +211,7 @@ def _constant(
         figure="drift",
         since=int(line.resolved[place]),
         between=line.between(place),
+        date=line.date(place),
     )
 
 
@@ -246,6 +247,7 @@ def _check_stopped(
         figure="drift",
         since=int(line.resolved[place]),
         between=line.between(place),
+        date=line.date(place),
     )
 
 
@@ -268,6 +270,7 @@ def _check_repeated(
         figure="drift",
         since=int(line.resolved[found.since]),
         between=line.between(found.since),
+        date=line.date(found.since),
     )
 
 
@@ -296,6 +299,7 @@ def _check_unlinked(
         figure="drift",
         since=int(line.resolved[found.place]),
         between=line.between(found.place, DATED),
+        date=line.date(found.place),
     )
 
 
@@ -321,6 +325,7 @@ def _check_rescaled(line: Timeline, found: Shift, i: int, agent: str) -> Candida
         figure="drift",
         since=int(line.resolved[found.place]),
         between=line.between(found.place, DATED),
+        date=line.date(found.place),
         when=when,
     )
 
