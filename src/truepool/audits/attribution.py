@@ -54,6 +54,9 @@ nobody should rely on it alone. What an agent could gain by misreporting depends
 it is paid."""
 
 SELECTION = "selective-labels"
+DIRECTED = "difference between the shares of missing outcomes"
+"""Unit of a selection by two decisions, which moves reports one way; with more, what
+it does to an agent depends on the class, and either way may come from it."""
 SELECTED = (
     *CALIBRATION,
     "under-confident-pool",
@@ -229,12 +232,14 @@ def _selection(
 
     Outcomes that are missing where the pool says no make reports seem too low, and
     those that are missing where it says yes too high; the reverse is not explained.
+    With more than two classes there is no reverse.
     """
     found = [f for _, f in graded if f.code == SELECTION and f.severity != "note"]
     if finding.code not in SELECTED or not found:
         return None
     bias, missing = finding.number, found[0].number
-    if finding.unit == "bias" and bias is not None and missing is not None:
+    directed = finding.unit == "bias" and found[0].unit == DIRECTED
+    if directed and bias is not None and missing is not None:
         return found[0] if bias.value * missing.value < 0 else None
     return found[0]
 
