@@ -54,6 +54,7 @@ POLICY = {
         "NOTICEABLE": 0.02,
         "OTHER_CASES": 500,
     },
+    "topics.leaks": {"PERFECT": 0.99, "FAR": 0.95, "LEFT": 0.1},
     "topics.outcome_rate": {"RATIO": 1.5},
     "topics.selective_labels": {"FEW_ALARMS": 30, "RATIO": 1.5, "TENTH": 0.1},
     "topics.reversal": {

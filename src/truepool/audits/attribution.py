@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from truepool.audits.candidate import Candidate
-from truepool.audits.severity import CALIBRATION, FEEDS, SWAPPED
+from truepool.audits.severity import CALIBRATION, FEEDS, LEAK, SWAPPED
 from truepool.audits.values import SEVERITIES, Finding
 from truepool.core.arrays import FloatArray
 from truepool.core.formatting import join_names
@@ -52,6 +52,9 @@ WAITING = (
 """Faults that can only be judged, and fixed, once the agent's feed works; until then
 nobody should rely on it alone. What an agent could gain by misreporting depends on how
 it is paid."""
+
+DEPENDING = (*CALIBRATION, "harmful", "worse-than-best", "misreport-gain")
+"""Findings about an agent that depend on whether it knows the outcome."""
 
 SELECTION = "selective-labels"
 DIRECTED = "difference between the shares of missing outcomes"
@@ -150,7 +153,10 @@ def attribute_causes(graded: Sequence[tuple[Candidate, Finding]]) -> list[Findin
     findings = []
     for candidate, finding in graded:
         causes = _causes(candidate, finding, graded)
-        if causes:
+        if leak := _leak(finding, graded):
+            why = f"Another finding may explain it: {leak.who[0]} may know the outcome."
+            finding = _note_under(finding, leak, why)
+        elif causes:
             if causes[0].code in FEEDS and causes[0].who == finding.who:
                 finding = _follow(candidate, finding, causes[0])
             because = _because(causes)
@@ -207,6 +213,16 @@ def _broken_feed(
         and (finding.since is None or finding.since >= (other.since or 0))
     ]
     return min(feeds, key=_depth, default=None)
+
+
+def _leak(
+    finding: Finding, graded: Sequence[tuple[Candidate, Finding]]
+) -> Finding | None:
+    """Find the question whether the agent of a finding knows the outcome."""
+    if finding.code not in DEPENDING:
+        return None
+    found = (f for _, f in graded if f.code == LEAK and f.who == finding.who[:1])
+    return next(found, None)
 
 
 def _failing_segments(

@@ -11,6 +11,7 @@ from truepool.audits.severity import (
     BROKEN,
     DOUBTS,
     FIRST,
+    LEAK,
     NO_OUTCOME,
     severity,
 )
@@ -105,5 +106,5 @@ def _rank(finding: Finding) -> tuple[int, int, float, float]:
     cost = 0.0 if finding.cost is None else max(finding.cost.value, 0.0)
     chance = 1.0 if finding.p_value is None else finding.p_value
     grade = SEVERITIES.index(finding.severity)
-    place = 0 if finding.code in DOUBTS else 1 if finding.code in FIRST else 2
+    place = 0 if finding.code in (*DOUBTS, LEAK) else 1 if finding.code in FIRST else 2
     return grade, place, -cost, chance
