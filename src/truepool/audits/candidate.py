@@ -50,7 +50,7 @@ class Candidate:
     backfires: str = ""
     """The advice where following the other one would cost more."""
     indifferent: str = ""
-    """The advice where that is not certain: the interval of the price includes 0."""
+    """The advice where it would save nothing, though that is not certain."""
     tail: Callable[[Estimate | None], str] | None = None
     """What is added to any of these by what the fix saves, only for a finding."""
     postponed: str = ""

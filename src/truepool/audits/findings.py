@@ -74,7 +74,7 @@ def _finding(
     advice = candidate.advice
     if price is not None and price.high < 0:
         advice = candidate.backfires or advice
-    elif price is not None and price.value < 0:
+    elif price is not None and price.value <= 0:
         advice = candidate.indifferent or advice
     if candidate.tail is not None:
         advice += candidate.tail(price)

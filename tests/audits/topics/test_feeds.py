@@ -151,6 +151,7 @@ def test_a_fault_after_the_last_outcome_is_dated_by_its_own_case(
     found = {f["code"]: f for f in json.loads(json_file.read_text())["findings"]}
     finding = found[code]
     assert (finding["who"], finding["since"]) == (["agent1"], known)
+    assert "agent1" in result.output.partition("The pool is")[0], "something to do"
     if not dated:
         assert finding["date"] == ""
         return
