@@ -222,8 +222,8 @@ def test_an_audit_of_four_groups_says_that_these_are_too_few():
         "if they are of other groups."
     )
     assert {what for what, _ in result.withheld} == {
-        "calibration", "comparison", "harm", "incentives", "reversed reports",
-        "robustness", "credit and weights",
+        "calibration", "comparison", "harm", "incentives", "leaked outcomes",
+        "reversed reports", "robustness", "credit and weights",
     }  # fmt: skip
 
 

@@ -32,7 +32,14 @@ POLICY = {
     },
     "topics.calibration": {"FAINT": 0.25, "POOL_SLOPE": 1.05},
     "topics.comparison": {"SIGNIFICANT": 0.05, "COMPARISON_CASES": 50_000},
-    "topics.copies": {"COPY": 0.995, "DISTINCT": 0.99, "FEW_EFFECTIVE": 0.5},
+    "topics.copies": {
+        "COPY": 0.995,
+        "DISTINCT": 0.99,
+        "DECIMALS": 3,
+        "COARSE": 2,
+        "MOST_EXTREME": 0.5,
+        "FEW_EFFECTIVE": 0.5,
+    },
     "topics.credit": {
         "EFFORT": 10,
         "FEWEST": 2_000,
@@ -47,6 +54,7 @@ POLICY = {
         "NOTICEABLE": 0.02,
         "OTHER_CASES": 500,
     },
+    "topics.leaks": {"PERFECT": 0.99, "FAR": 0.95, "LEFT": 0.1},
     "topics.outcome_rate": {"RATIO": 1.5},
     "topics.selective_labels": {"FEW_ALARMS": 30, "RATIO": 1.5, "TENTH": 0.1},
     "topics.reversal": {

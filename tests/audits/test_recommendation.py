@@ -23,6 +23,7 @@ from rich.console import Console
 from scipy.stats import ttest_1samp
 
 from truepool.audits import audit
+from truepool.audits.evidence import Evidence
 from truepool.audits.priorities import first_fixes, in_order, later_fixes
 from truepool.audits.recommendation import CHANGED, recommend
 from truepool.audits.severity import BROKEN, CURED_BY_A_POOL, LABELS
@@ -31,6 +32,7 @@ from truepool.comparison import Estimate
 from truepool.data.panel import Panel
 from truepool.measures.inference import with_unseen
 from truepool.pools import every
+from truepool.pools.mean import Mean
 from truepool.render.html.audit import html
 from truepool.render.tables.audit import show
 from truepool.stress.degradation import Degradation
@@ -443,3 +445,16 @@ def test_a_reversed_agent_that_costs_more_comes_before_a_stuck_feed():
         result.advice
     )
     assert result.recommendation.without == ("dan", "bob")
+
+
+def test_recalibration_that_saves_nothing_is_no_step_and_a_feed_is_one():
+    """A feed that broke after the last outcome has cost nothing yet."""
+    nothing = Estimate(0.0, -0.01, 0.01)
+    faults = ("biased", "changed-feed")
+    found = tuple(
+        Finding(code, "warning", ("ada",), "It is so.", "Do it.", cost=nothing)
+        for code in faults
+    )
+    evidence = Evidence(sound(cases=300), Mean(costs=COSTS), COSTS, None, 0.95, 50, 0)
+    plan = recommend(evidence, found)
+    assert [fix.code for fix in plan.fixes] == ["changed-feed"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from truepool.audits.candidate import Candidate
-from truepool.audits.severity import CALIBRATION, FEEDS, SWAPPED
+from truepool.audits.severity import CALIBRATION, FEEDS, LEAK, SWAPPED
 from truepool.audits.values import SEVERITIES, Finding
 from truepool.core.arrays import FloatArray
 from truepool.core.formatting import join_names
@@ -53,7 +53,13 @@ WAITING = (
 nobody should rely on it alone. What an agent could gain by misreporting depends on how
 it is paid."""
 
+DEPENDING = (*CALIBRATION, "harmful", "worse-than-best", "misreport-gain")
+"""Findings about an agent that depend on whether it knows the outcome."""
+
 SELECTION = "selective-labels"
+DIRECTED = "difference between the shares of missing outcomes"
+"""Unit of a selection by two decisions, which moves reports one way; with more, what
+it does to an agent depends on the class, and either way may come from it."""
 SELECTED = (
     *CALIBRATION,
     "under-confident-pool",
@@ -147,7 +153,10 @@ def attribute_causes(graded: Sequence[tuple[Candidate, Finding]]) -> list[Findin
     findings = []
     for candidate, finding in graded:
         causes = _causes(candidate, finding, graded)
-        if causes:
+        if leak := _leak(finding, graded):
+            why = f"Another finding may explain it: {leak.who[0]} may know the outcome."
+            finding = _note_under(finding, leak, why)
+        elif causes:
             if causes[0].code in FEEDS and causes[0].who == finding.who:
                 finding = _follow(candidate, finding, causes[0])
             because = _because(causes)
@@ -180,9 +189,10 @@ def _follow(candidate: Candidate, finding: Finding, feed: Finding) -> Finding:
     advice: to take the agent out as well, and not to reverse its sound reports.
     """
     sentence = finding.sentence.replace(candidate.when, "", 1)
-    since = finding.since if finding.since is None else feed.since
+    if finding.since is not None:
+        finding = replace(finding, since=feed.since, date=feed.date)
     advice = finding.advice if finding.code == "reversed" else feed.advice
-    return replace(finding, sentence=sentence, since=since, cost=None, advice=advice)
+    return replace(finding, sentence=sentence, cost=None, advice=advice)
 
 
 def _broken_feed(
@@ -203,6 +213,16 @@ def _broken_feed(
         and (finding.since is None or finding.since >= (other.since or 0))
     ]
     return min(feeds, key=_depth, default=None)
+
+
+def _leak(
+    finding: Finding, graded: Sequence[tuple[Candidate, Finding]]
+) -> Finding | None:
+    """Find the question whether the agent of a finding knows the outcome."""
+    if finding.code not in DEPENDING:
+        return None
+    found = (f for _, f in graded if f.code == LEAK and f.who == finding.who[:1])
+    return next(found, None)
 
 
 def _failing_segments(
@@ -228,12 +248,14 @@ def _selection(
 
     Outcomes that are missing where the pool says no make reports seem too low, and
     those that are missing where it says yes too high; the reverse is not explained.
+    With more than two classes there is no reverse.
     """
     found = [f for _, f in graded if f.code == SELECTION and f.severity != "note"]
     if finding.code not in SELECTED or not found:
         return None
     bias, missing = finding.number, found[0].number
-    if finding.unit == "bias" and bias is not None and missing is not None:
+    directed = finding.unit == "bias" and found[0].unit == DIRECTED
+    if directed and bias is not None and missing is not None:
         return found[0] if bias.value * missing.value < 0 else None
     return found[0]
 

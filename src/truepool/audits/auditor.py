@@ -142,8 +142,8 @@ def _audit(
         else:
             evidence.sampling.withhold(topic.name, evidence.shortage)
     findings = tuple(
-        replace(finding, date=evidence.unsplit.date(finding.since))
-        for finding in select_findings(_with_minor(candidates, panel))
+        replace(f, date=f.date or evidence.unsplit.date(f.since))
+        for f in select_findings(_with_minor(candidates, panel))
     )
     if any(finding.code in DOUBTS for finding in findings):
         evidence.sampling.withhold(

@@ -31,8 +31,10 @@ class Candidate:
     figure: str | None = None
     explained_by: tuple[str, ...] = ()
     """Codes of findings, about any agent, that would explain this one."""
-    since: int | None = None  # position in time of the first case after the change
+    since: int | None = None  # number of cases with an outcome before the change
     between: tuple[int, int] | None = None  # earliest and latest that it may be
+    date: str = ""
+    """When that was, if not at the case of ``since``: it may have no outcome yet."""
     when: str = ""
     """The words of the sentence that say when, left out where the cause has a date."""
     broken: bool = False
@@ -48,7 +50,7 @@ class Candidate:
     backfires: str = ""
     """The advice where following the other one would cost more."""
     indifferent: str = ""
-    """The advice where that is not certain: the interval of the price includes 0."""
+    """The advice where it would save nothing, though that is not certain."""
     tail: Callable[[Estimate | None], str] | None = None
     """What is added to any of these by what the fix saves, only for a finding."""
     postponed: str = ""

@@ -11,6 +11,7 @@ from truepool.audits.severity import (
     BROKEN,
     DOUBTS,
     FIRST,
+    LEAK,
     NO_OUTCOME,
     severity,
 )
@@ -73,7 +74,7 @@ def _finding(
     advice = candidate.advice
     if price is not None and price.high < 0:
         advice = candidate.backfires or advice
-    elif price is not None and price.value < 0:
+    elif price is not None and price.value <= 0:
         advice = candidate.indifferent or advice
     if candidate.tail is not None:
         advice += candidate.tail(price)
@@ -89,6 +90,7 @@ def _finding(
         p,
         candidate.figure,
         candidate.since,
+        candidate.date,
     )
 
 
@@ -104,5 +106,5 @@ def _rank(finding: Finding) -> tuple[int, int, float, float]:
     cost = 0.0 if finding.cost is None else max(finding.cost.value, 0.0)
     chance = 1.0 if finding.p_value is None else finding.p_value
     grade = SEVERITIES.index(finding.severity)
-    place = 0 if finding.code in DOUBTS else 1 if finding.code in FIRST else 2
+    place = 0 if finding.code in (*DOUBTS, LEAK) else 1 if finding.code in FIRST else 2
     return grade, place, -cost, chance

@@ -8,6 +8,7 @@ from truepool.audits.severity import (
     CURED_BY_A_POOL,
     DOUBTS,
     FIRST,
+    LEAK,
     SWAPPED,
 )
 from truepool.audits.values import Finding, Fix, Recommendation
@@ -35,10 +36,10 @@ def _first_keys(plan: Recommendation) -> list[tuple[str, ...]]:
 def first_fixes(plan: Recommendation) -> list[Fix]:
     """Return what must be fixed before another pool is tried: the largest saving first.
 
-    These are the errors, and any warning whose fix saves more than theirs. Of equal
-    ones broken feeds come first, and the pool itself comes after them. What a better
-    pool fixes is left out, and so are agents that are only miscalibrated where a better
-    pool saves more.
+    These are the question whether an agent knows the outcome, the errors, and any
+    warning whose fix saves more than theirs. Of equal ones broken feeds come first, and
+    the pool itself comes after them. What a better pool fixes is left out, and so are
+    agents that are only miscalibrated where a better pool saves more.
     """
     urgent = _urgent_fixes(plan)
     later = later_fixes(plan)
@@ -66,6 +67,8 @@ def _urgent_fixes(plan: Recommendation) -> list[Fix]:
         [*errors, *larger],
         key=lambda f: (feeds and not f.who, -sure_saving(f), f.code not in FIRST),
     )
+    # All figures depend on the answer to this one.
+    fixes = [*(fix for fix in plan.fixes if fix.code == LEAK), *fixes]
     # One thing to do about each agent: who is taken out needs no recalibration.
     chosen: dict[str, Fix] = {}
     for fix in sorted(fixes, key=lambda f: f.code not in FIRST):

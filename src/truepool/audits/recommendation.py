@@ -8,7 +8,13 @@ import numpy as np
 
 from truepool.audits.evidence import Evidence
 from truepool.audits.priorities import first_fixes, removable
-from truepool.audits.severity import CURED_BY_A_POOL, DOUBTS, FEEDS
+from truepool.audits.severity import (
+    CALIBRATION,
+    CURED_BY_A_POOL,
+    DOUBTS,
+    FEEDS,
+    LEAK,
+)
 from truepool.audits.topics.comparison import (
     RECOMMENDED,
     choose_pool,
@@ -45,7 +51,9 @@ def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendati
     recommended.
     """
     faulty = {f.who[0] for f in findings if f.severity == "error" and f.who}
-    choice, table = choose_pool(evidence, faulty), evidence.compute(compare_pools)
+    suspect = {f.who[0] for f in findings if f.code == LEAK}
+    choice = choose_pool(evidence, faulty | suspect)
+    table = evidence.compute(compare_pools)
     usual, because = regime(evidence, findings)
     in_use = evidence.pool.name
     doubt = any(f.code in DOUBTS for f in findings)
@@ -175,11 +183,21 @@ def _fixes(
         if f.severity == "error"
         or (
             f.severity == "warning"
-            and not (f.cost is not None and f.cost.value < 0)
+            and _may_save(f)
             and not (change and f.code in CURED_BY_A_POOL)
-            and not faulty.intersection(f.who[:1])
+            and (f.code == LEAK or not faulty.intersection(f.who[:1]))
         )
     )
+
+
+def _may_save(finding: Finding) -> bool:
+    """Whether fixing this may save something.
+
+    A feed that costs nothing yet, such as one that broke after the last outcome, may.
+    """
+    if finding.cost is None or finding.cost.value > 0:
+        return True
+    return finding.cost.value == 0 and finding.code not in CALIBRATION
 
 
 def regime(evidence: Evidence, findings: tuple[Finding, ...]) -> tuple[str, str]:

@@ -16,6 +16,9 @@ UNRELATED = "unrelated-outcome"
 DOUBTS = (LABELS, UNRELATED)
 """While one of these is open, no figure that depends on outcomes can be relied on."""
 
+LEAK = "leaked-outcome"
+"""The question whether an agent knows the outcome."""
+
 FEEDS = ("constant-feed", "stopped-feed", "repeated-feed", "changed-feed")
 """Faults of the reports themselves, whatever the outcomes."""
 

@@ -51,9 +51,12 @@ class Timeline:
 
     def describe(self, place: int) -> str:
         """Return the position of a case in time, in words."""
-        date = "" if self.times is None else format_date(self.times[place])
         name = None if self.ids is None else self.ids[place]
-        return position_of(place, len(self), name, date)
+        return position_of(place, len(self), name, self.date(place))
+
+    def date(self, place: int) -> str:
+        """Return when a case was, whether it has an outcome; empty without dates."""
+        return "" if self.times is None else format_date(self.times[place])
 
     def between(self, place: int, share: float = NEAR) -> tuple[int, int]:
         """Earliest and latest place of a change, counted in cases with an outcome."""

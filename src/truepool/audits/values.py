@@ -40,8 +40,8 @@ class Finding:
     cost: Estimate | None = None
     p_value: float | None = None
     figure: str | None = None
-    since: int | None = None  # position in time of the first case after the change
-    date: str = ""  # of that case, where the cases have dates
+    since: int | None = None  # number of cases with an outcome before the change
+    date: str = ""  # of the first case after it, where the cases have dates
     cause: tuple[str, ...] = ()
     """Code and agents of the finding that explains this one."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from truepool.audits.priorities import is_removable_feed, removable
-from truepool.audits.severity import FIRST, LABELS, SWAPPED, UNRELATED
+from truepool.audits.severity import FIRST, LABELS, LEAK, SWAPPED, UNRELATED
 from truepool.audits.values import Fix
 from truepool.core.formatting import join_names, money
 from truepool.data.tables.agent_columns import removal_options
@@ -19,6 +19,8 @@ POOL = "recalibrate the pool, as `platt` does with the mean"
 ACTIONS = {
     LABELS: "find out which label is the positive one",
     UNRELATED: "find out whether this is the right outcome column",
+    LEAK: "find out whether {who} {was} made before the outcome was known (if not, "
+    "leave {it} out and audit again)",
     "constant-feed": FEED,
     "stopped-feed": "find out why {who} stopped reporting",
     "repeated-feed": FEED,
@@ -70,6 +72,7 @@ SEVERAL = {"it": "them", "its": "their", "feed": "feeds", "was": "were",
 FAULTS = {
     LABELS: "the doubt about the positive label",
     UNRELATED: "the doubt about the outcome column",
+    LEAK: "the suspicion that it knows the outcome",
     "constant-feed": "the constant feed",
     "stopped-feed": "the stopped feed",
     "repeated-feed": "the repetition of old reports",

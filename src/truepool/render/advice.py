@@ -10,7 +10,7 @@ from truepool.audits.priorities import (
     minor_fixes,
     sure_saving,
 )
-from truepool.audits.severity import CALIBRATION, DOUBTS, FIRST, SWAPPED
+from truepool.audits.severity import CALIBRATION, DOUBTS, FIRST, LEAK, SWAPPED
 from truepool.audits.topics.comparison import RECOMMENDED
 from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import Audit, Finding, Recommendation
@@ -38,12 +38,26 @@ def steps(audit: Audit) -> list[str]:
         return _question(audit)
     parts = (
         _first(audit),
-        _pool(audit),
+        _provided(audit.recommendation, _pool(audit)),
         _alternative(audit),
         _later(audit),
         _also(audit),
     )
     return _with_unit([part for part in parts if part], audit)
+
+
+def suspects(plan: Recommendation) -> list[str]:
+    """Agents that may know the outcome."""
+    return [fix.who[0] for fix in plan.fixes if fix.code == LEAK]
+
+
+def _provided(plan: Recommendation, step: str) -> str:
+    """Say on what the choice of a pool depends."""
+    who = suspects(plan)
+    if not who or plan.pool is None:
+        return step
+    made = f"{join_names(who)} was made before the outcome was known"
+    return f"Provided that {made}: {step[:1].lower()}{step[1:]}"
 
 
 def _with_unit(steps: list[str], audit: Audit) -> list[str]:
@@ -101,7 +115,7 @@ def _why_first(audit: Audit) -> str:
     first = first_fixes(audit.recommendation)
     feeds = [fix for fix in first if fix.code in FIRST]
     # To recalibrate who is reversed is to reverse it.
-    named = (*CALIBRATION, "reversed", SWAPPED)
+    named = (*CALIBRATION, "reversed", SWAPPED, LEAK)
     other = _best_recalibration(
         audit, {fix.who[0] for fix in first if fix.who and fix.code in named}
     )
@@ -162,7 +176,7 @@ def _pool(audit: Audit) -> str:
         return f"{_keep(audit, plan.cost)}{_constant(audit)}{_auto(audit)}"
     if plan.without_saving is not None:
         return _pool_of_part(audit, plan.without_saving)
-    sick = any(fix.who for fix in first_fixes(plan))
+    sick = any(fix.who and fix.code != LEAK for fix in first_fixes(plan))
     opening = "Until then, use" if sick else "Use"
     again = " Fit it again after the fix, and compare the pools again." if sick else ""
     cured = any(is_cured(plan, fix) for fix in plan.errors)

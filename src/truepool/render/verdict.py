@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from truepool.audits.priorities import first_fixes, later_fixes
-from truepool.audits.severity import CALIBRATION, DOUBTS
+from truepool.audits.severity import CALIBRATION, DOUBTS, LEAK
 from truepool.audits.values import SEVERITIES, Audit, Fix, Recommendation
 from truepool.comparison import Row
 from truepool.core.formatting import in_unit, join_names, money, percent, pluralize
 from truepool.measures.capacity import without_capacity
 from truepool.render.actions import FAULTS, backfires
-from truepool.render.advice import in_words, pool_name, unit
+from truepool.render.advice import in_words, pool_name, suspects, unit
 from truepool.render.costs import describe, describe_classes
 from truepool.render.labels import class_names
 
@@ -43,11 +43,12 @@ def sentence(audit: Audit) -> str:
         return f"{asked.sentence} Until that is clear, nothing here can be relied on."
     basis = f"{_counts(audit)} in {_where(audit)}"
     if plan.trust == "no":
-        return f"Do not trust this pool {_until(plan)}: {basis}.{_apart(audit)}"
+        apart = _too_good(plan) or _apart(audit)
+        return f"Do not trust this pool {_until(plan)}: {basis}.{apart}"
     if plan.trust == "with care":
         better = f" {_capital(pool_name(plan))} costs significantly less."
         better *= plan.change
-        return f"Use this pool with care: {basis}.{better}"
+        return f"Use this pool with care: {basis}.{_too_good(plan) or better}"
     if plan.trust == "unknown":
         blind = dict(audit.withheld).get("calibration", "too few cases")
         return f"Too little is known to judge this pool: {blind}."
@@ -205,12 +206,20 @@ def _until(plan: Recommendation) -> str:
     return f"until {' and '.join(parts)}"
 
 
+def _too_good(plan: Recommendation) -> str:
+    """Say that an agent may know the outcome, which no other figure can make up for."""
+    who = suspects(plan)
+    if not who:
+        return ""
+    return f" {join_names(who)} may know the outcome: every figure is then too good."
+
+
 def _cure(plan: Recommendation, fix: Fix) -> str:
     """Say what is done about an agent, as the first step does.
 
     That is "fixed" where leaving it out costs more.
     """
-    first = first_fixes(plan)
+    first = [one for one in first_fixes(plan) if one.code != LEAK]
     if fix not in first or all(other.code in CALIBRATION for other in first):
         return "recalibrated"
     if fix.code == "copy":

@@ -34,6 +34,69 @@ def test_a_copy_that_is_rescaled_is_still_a_copy():
     assert finding.who == ("agent3", "agent0")
 
 
+def rare(rate, seed, agents=3, cases=4000):
+    """Calibrated agents, each of which sees its own part of the log-odds."""
+    rng = np.random.default_rng(seed)
+    parts = rng.normal(0, 1.2, (cases, agents))
+    chance = 1 / (1 + np.exp(-np.log(rate / (1 - rate)) + 2 - parts.sum(axis=1)))
+    reports = 1 / (1 + np.exp(-np.log(rate / (1 - rate)) + 0.7 - parts))
+    return reports, (rng.random(cases) < chance).astype(int)
+
+
+@pytest.mark.parametrize("decimals", [2, 3, 4])
+def test_a_copy_that_is_rounded_is_still_a_copy(decimals):
+    reports, outcomes = rare(0.05, seed=3)
+    copy = reports[:, 1].round(decimals)
+    if decimals < 4:
+        assert (copy == 0).any()
+    (finding,) = findings_of(Panel(np.c_[reports, copy], outcomes))
+    assert finding.who == ("agent3", "agent1")
+    assert finding.number.value > 0.999
+
+
+def test_a_copy_that_differs_in_the_third_decimal_is_still_a_copy():
+    """Two and three classes; where reports are near 0 their log-odds differ much."""
+    rng = np.random.default_rng(5)
+    odds = np.exp(rng.normal([1.5, 0, -0.5], 1.2, (3000, 3, 3)))
+    reports = odds / odds.sum(axis=2, keepdims=True)
+    shaken = np.clip(reports[:, :1] + rng.normal(0, 0.002, (3000, 1, 3)), 1e-4, 1)
+    shaken /= shaken.sum(axis=2, keepdims=True)
+    both = np.concatenate([reports, shaken], axis=1)
+    outcomes = np.arange(3000) % 3
+    for panel in (Panel(both, outcomes), Panel(both[:, :, 2], outcomes // 2)):
+        alike = copies.log_odds_correlation(panel)
+        assert alike[3, 0] > copies.COPY
+        assert (np.abs(alike[3, 1:3]) < 0.1).all()
+
+
+@pytest.mark.parametrize("decimals", [2, 3, 12])
+@pytest.mark.parametrize("rate", [0.002, 0.05, 0.5])
+def test_independent_agents_are_no_copies_however_they_round(rate, decimals):
+    for seed in range(5):
+        reports, outcomes = rare(rate, seed)
+        alike = copies.log_odds_correlation(Panel(reports.round(decimals), outcomes))
+        assert (np.abs(alike[np.triu_indices(3, 1)]) < 0.2).all()
+
+
+@pytest.mark.parametrize("decimals", [2, 3, 12])
+@pytest.mark.parametrize("sure", [4, 6, 8])
+def test_agents_that_are_all_sure_and_right_are_no_copies(sure, decimals):
+    """They agree in every case; how sure they are has nothing in common."""
+    rng = np.random.default_rng(sure)
+    outcomes = (rng.random(3000) < 0.3).astype(int)
+    odds = sure * (2 * outcomes[:, None] - 1) + rng.normal(0, 1, (3000, 2))
+    reports = 1 / (1 + np.exp(-odds))
+    reports[:, 0] = reports[:, 0].round(decimals)
+    assert copies.log_odds_correlation(Panel(reports, outcomes))[0, 1] < copies.DISTINCT
+
+
+def test_a_copy_is_found_where_rounding_leaves_one_number():
+    rng = np.random.default_rng(8)
+    one = rng.uniform(0.0011, 0.0014, 500)
+    panel = Panel(np.c_[one, one], np.arange(500) % 2)
+    assert copies.log_odds_correlation(panel)[0, 1] > copies.COPY
+
+
 def test_its_cost_is_what_leaving_it_out_saves():
     panel = copied()
     (finding,) = findings_of(panel)

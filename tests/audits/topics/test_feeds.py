@@ -1,4 +1,7 @@
+import json
+
 import numpy as np
+import pandas as pd
 import pytest
 from faults import COSTS, sound
 from typer.testing import CliRunner
@@ -111,6 +114,51 @@ def test_a_feed_that_dies_among_cases_without_an_outcome_is_found():
         AT,
     )
     assert "case 1,001 of 1,500" in finding.sentence
+
+
+def stopped(reports):
+    reports[AT:, 1] = np.nan
+
+
+def higher(reports):
+    odds = np.log(reports[AT:, 1] / (1 - reports[AT:, 1]))
+    reports[AT:, 1] = 1 / (1 + np.exp(-odds - 3))
+
+
+@pytest.mark.parametrize("dated", [True, False])
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [(dead, "constant-feed"), (stopped, "stopped-feed"), (higher, "rescaled-feed")],
+)
+def test_a_fault_after_the_last_outcome_is_dated_by_its_own_case(
+    tmp_path, change, code, dated
+):
+    """100 cases wait for an outcome already when the feed breaks."""
+    panel, known = spoilt(change), AT - 100
+    frame = pd.DataFrame(panel.reports, columns=panel.agents)
+    if dated:
+        frame.insert(0, "time", days(CASES).astype(str))
+    frame["y"] = pd.array(panel.outcomes, dtype="Int64")
+    frame.loc[known:, "y"] = pd.NA
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    names = {"html": tmp_path / "a.html", "markdown": tmp_path / "a.md"}
+    options = [f"--{kind}={path}" for kind, path in names.items()]
+    json_file = tmp_path / "a.json"
+    result = CliRunner().invoke(
+        app, ["audit", str(tmp_path / "table.csv"), *options, f"--json={json_file}"]
+    )
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    found = {f["code"]: f for f in json.loads(json_file.read_text())["findings"]}
+    finding = found[code]
+    assert (finding["who"], finding["since"]) == (["agent1"], known)
+    assert "agent1" in result.output.partition("The pool is")[0], "something to do"
+    if not dated:
+        assert finding["date"] == ""
+        return
+    place = (np.datetime64(finding["date"]) - days(1)[0]).astype(int)
+    assert abs(place - AT) < 0.05 * CASES
+    assert f", {finding['date']})" in finding["sentence"].replace("(", ", ")
+    assert all(finding["date"] in path.read_text() for path in names.values())
 
 
 def test_cases_without_an_outcome_stand_where_their_times_put_them():

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from faults import COSTS, sound
+from sklearn.linear_model import LogisticRegression
 
 from truepool.audits import audit
 from truepool.audits.evidence import Evidence
@@ -215,6 +216,32 @@ def test_classes_are_named_by_decision_in_whatever_order_they_stand(order):
     )
     assert f"of those it decides {least}." in finding.sentence
     assert "recall" not in finding.sentence
+
+
+def test_calibrated_agents_of_three_classes_are_not_blamed_for_the_selection():
+    """Outcomes are missing where the pool says 0, so that agents seem to favour it."""
+    rng = np.random.default_rng(2)
+    cases, every = 5000, 60_000
+    score = rng.normal([1.4, 0, -0.4], 1.3, (every, 3))
+    chance = np.exp(score) / np.exp(score).sum(axis=1, keepdims=True)
+    outcomes = (chance.cumsum(axis=1) < rng.random((every, 1))).sum(axis=1)
+    agents = []
+    for noise in (0.6, 0.9, 1.2, 1.0):
+        own = score + rng.normal(0, noise, score.shape)
+        model = LogisticRegression().fit(own[cases:], outcomes[cases:])
+        agents.append(model.predict_proba(own[:cases]))
+    reports, outcomes = np.stack(agents, axis=1), outcomes[:cases]
+    known = rng.random(cases) < np.where(reports.mean(axis=1)[:, 0] > 0.5, 0.1, 0.85)
+    panel = Panel(reports[known], outcomes[known]).with_pending(reports[~known])
+    result = audit(panel, resamples=50)
+    (cause,) = [f for f in result.findings if f.code == "selective-labels"]
+    blamed = [f for f in result.findings if f.code == "biased"]
+    assert blamed
+    for finding in blamed:
+        assert "is biased towards 0" in finding.sentence
+        assert finding.number.value > 0
+        assert (finding.severity, finding.cause) == ("note", cause.key)
+    assert "recalibrate" not in result.verdict + result.advice
 
 
 def test_a_panel_with_all_outcomes_is_not_asked():

@@ -11,12 +11,21 @@ from truepool.audits.evidence import Evidence
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, log_scale
+from truepool.data.panel import Panel
 from truepool.measures.diversity import correlation, effective_agents
 from truepool.measures.groups import FEWEST_CASES
 from truepool.measures.inference.bootstrap import standard_errors
 
 COPY, DISTINCT = 0.995, 0.99
 """Log-odds that correlate above the first are a copy, tested against the second."""
+
+DECIMALS, COARSE = 3, 2
+"""Decimals to which reports are rounded before two agents are compared, and those
+where one of the two reports no more."""
+
+MOST_EXTREME = 0.5
+"""An agent of whose reports more than this share is 0 or 1 after that is compared as
+it is only."""
 
 FEW_EFFECTIVE = 0.5
 """Fewer effective agents than this share of all agents are worth a note."""
@@ -25,7 +34,7 @@ FEW_EFFECTIVE = 0.5
 def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test per agent but the first: do its log-odds repeat an earlier agent's."""
     panel = evidence.panel
-    alike = np.nan_to_num(correlation(panel.with_reports(log_scale(panel.values))))
+    alike = np.nan_to_num(log_odds_correlation(panel))
     both = evidence.shared_cases
     chance = _p_values(alike, both)
     for j in range(1, len(panel.agents)):
@@ -58,6 +67,38 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             broken=_identical(panel.values[:, i], panel.values[:, j]),
         )
     yield from _few(evidence)
+
+
+def log_odds_correlation(panel: Panel) -> FloatArray:
+    """Correlation (N, N) of log-odds: as they are, or as if both had been rounded.
+
+    A copy that is rounded, or differs in the third decimal, has other log-odds where
+    reports are near 0 or 1, and infinite ones at 0 and 1. Those are clipped at half a
+    step; the larger correlation counts. Agents that are mostly that sure are not
+    rounded: it would make them alike.
+
+    >>> reports = np.random.default_rng(0).beta(1, 9, 500)
+    >>> panel = Panel(np.c_[reports, reports.round(2)], np.arange(500) % 2)
+    >>> log_odds_correlation(panel)[0, 1].round(4).item()
+    1.0
+    """
+    values = panel.values
+    known = ~np.isnan(values)
+    alike = correlation(panel.with_reports(log_scale(values)))
+    for decimals in (DECIMALS, COARSE):
+        step = 10.0**-decimals
+        rounded = values.round(decimals)
+        extreme = ((rounded <= 0) | (rounded >= 1)).sum(axis=(0, 2))
+        varied = extreme <= MOST_EXTREME * known.sum(axis=(0, 2))
+        use = varied & varied[:, None]
+        if decimals == COARSE:
+            same = np.abs(rounded - values) < step / 1000
+            coarse = np.asarray((same | ~known).all(axis=(0, 2)))
+            use &= coarse | coarse[:, None]
+        if use.any():
+            seen = correlation(panel.with_reports(log_scale(rounded, step / 2)))
+            alike = np.fmax(alike, np.where(use, seen, np.nan))
+    return alike
 
 
 def _few(evidence: Evidence) -> Iterator[Candidate]:

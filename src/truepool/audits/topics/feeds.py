@@ -213,6 +213,7 @@ def _constant(
         figure="drift",
         since=int(line.resolved[place]),
         between=line.between(place),
+        date=line.date(place),
     )
 
 
@@ -249,6 +250,7 @@ def _check_stopped(
         figure="drift",
         since=int(line.resolved[place]),
         between=line.between(place),
+        date=line.date(place),
     )
 
 
@@ -271,6 +273,7 @@ def _check_repeated(
         figure="drift",
         since=int(line.resolved[found.since]),
         between=line.between(found.since),
+        date=line.date(found.since),
     )
 
 
@@ -299,6 +302,7 @@ def _check_unlinked(
         figure="drift",
         since=int(line.resolved[found.place]),
         between=line.between(found.place, DATED),
+        date=line.date(found.place),
     )
 
 
@@ -324,6 +328,7 @@ def _check_rescaled(line: Timeline, found: Shift, i: int, agent: str) -> Candida
         figure="drift",
         since=int(line.resolved[found.place]),
         between=line.between(found.place, DATED),
+        date=line.date(found.place),
         when=when,
     )
 

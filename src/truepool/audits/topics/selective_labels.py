@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from truepool.audits.attribution import DIRECTED
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.topic import Topic
@@ -88,7 +89,7 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         matters=_matters(no, yes),
         most="warning",
         number=Estimate(no - yes, float("nan"), float("nan")),
-        unit="difference between the shares of missing outcomes",
+        unit=DIRECTED,
     )
 
 
@@ -156,7 +157,7 @@ def _by_class(
         matters=_matters(low, high),
         most="warning",
         number=Estimate(high - low, float("nan"), float("nan")),
-        unit="difference between the shares of missing outcomes",
+        unit="largest difference between the shares of missing outcomes",
     )
 
 
