@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from truepool.audits.priorities import first_fixes, later_fixes
 from truepool.audits.severity import CALIBRATION, DOUBTS, LEAK
-from truepool.audits.values import SEVERITIES, Audit, Fix, Recommendation
+from truepool.audits.values import SEVERITIES, Audit, Finding, Fix, Recommendation
 from truepool.comparison import Row
 from truepool.core.formatting import in_unit, join_names, money, percent, pluralize
 from truepool.measures.capacity import without_capacity
@@ -59,6 +59,17 @@ def sentence(audit: Audit) -> str:
             f"than {plan.in_use}: {basis}{missing}."
         )
     return f"No problems found with this pool: {basis}{missing}."
+
+
+def number_label(audit: Audit, finding: Finding) -> str:
+    """Return what the number of a finding is called.
+
+    With more than two classes a bias is that of the likeliest class, whichever class
+    the sentence is about.
+    """
+    if finding.unit == "bias" and audit.classes > 2:
+        return "bias of the class found likeliest"
+    return finding.unit or "estimate"
 
 
 def saving_label(audit: Audit, code: str = "") -> str:

@@ -19,6 +19,7 @@ from truepool.data.panel import Panel
 from truepool.measures.calibration import cox
 from truepool.measures.losses import Loss
 from truepool.pools.stacked_lr import StackedLR
+from truepool.render.tables.audit import details
 from truepool.stress.drift import quality_panel
 from truepool.stress.temperature import Temperature
 
@@ -265,7 +266,7 @@ def test_a_bias_that_lasts_is_corrected_by_earlier_cases(pool):
     assert after.bias.low < 0 < after.bias.high
 
 
-def test_a_class_is_named_where_the_slope_does_not_show_over_confidence():
+def test_a_class_is_named_where_the_slope_does_not_show_over_confidence(tmp_path):
     """With K classes, a mean that is too high was always called over-confidence."""
     rng = np.random.default_rng(0)
     shares = [0.1, 0.7, 0.1, 0.1]
@@ -283,6 +284,11 @@ def test_a_class_is_named_where_the_slope_does_not_show_over_confidence():
     )
     assert finding.code == "biased"
     assert finding.sentence.startswith("bob is biased towards 1: it gives 1 ")
+    shown = next(details(finding, result))
+    assert shown.startswith("bias of the class found likeliest: 0.")
+    result.to_html(tmp_path / "audit.html")
+    page = (tmp_path / "audit.html").read_text()
+    assert "bias of the class found likeliest" in page
 
 
 @pytest.mark.parametrize("sign", [1, -1])

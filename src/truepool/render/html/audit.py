@@ -34,6 +34,7 @@ from truepool.render.verdict import (
     changes,
     costs,
     describe_errors,
+    number_label,
     rates,
     saving_label,
     sentence,
@@ -102,6 +103,7 @@ def _verdict(audit: Audit) -> dict[str, Any]:
         "costs": costs(audit),
         "rates": rates(audit),
         "cost_label": saving_label,
+        "number_label": number_label,
         "links": LINKS,
         "unlimited": without_capacity(audit.capacity),
     }

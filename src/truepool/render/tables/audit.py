@@ -22,6 +22,7 @@ from truepool.render.tables.grid import plain, print_block, print_steps
 from truepool.render.verdict import (
     changes,
     describe_errors,
+    number_label,
     rates,
     saving_label,
     sentence,
@@ -129,7 +130,8 @@ def details(finding: Finding, audit: Audit) -> Iterator[str]:
     """
     parts = []
     if finding.number is not None:
-        parts.append(f"{finding.unit}: {format_estimate(finding.number)}")
+        label = number_label(audit, finding)
+        parts.append(f"{label}: {format_estimate(finding.number)}")
     if finding.cost is not None:
         label = saving_label(audit, finding.code)
         parts.append(f"{label}: {format_estimate(finding.cost, sign=True)}")
