@@ -15,6 +15,7 @@ from truepool.audits.attribution import (
     FITTING,
     NEAR,
     ONE,
+    STOPPED,
     WAITING,
     dates,
     share_of_cost,
@@ -76,7 +77,18 @@ def pools_decline(audited):
 # The rule
 
 
-@pytest.mark.parametrize("cause", [c for c in CAUSES if c != "biased"])
+def test_a_feed_that_stopped_does_not_explain_what_was_reported_before():
+    stopped = candidate("stopped-feed", since=900)
+    best = candidate("worse-than-best")
+    found = findings_of(stopped, candidate("uninformative"), candidate("biased"), best)
+    for code in ("uninformative", "stopped-feed"):
+        assert found[code, "ada"].severity == "error"
+        assert found[code, "ada"].cause == ()
+    assert found["biased", "ada"].cause == ("uninformative", "ada")
+    assert found["worse-than-best", "ada"].cause == ("stopped-feed", "ada")
+
+
+@pytest.mark.parametrize("cause", [c for c in CAUSES if c not in ("biased", STOPPED)])
 def test_one_cause_makes_one_finding(cause):
     findings = findings_of(
         candidate("biased"), candidate(cause), candidate("biased", ("bob",))

@@ -95,6 +95,21 @@ def test_of_amounts_the_one_that_is_written_differently_is_named(
     )
 
 
+def test_score_names_the_amount_that_is_written_differently(
+    tmp_path, monkeypatch, truepool
+):
+    monkeypatch.chdir(tmp_path)
+    table = TABLE.astype(object)
+    table["amount"] = [f"$11,{100 + n}" for n in range(len(table))]
+    table.to_csv("t.csv", index=False)
+    assert truepool(FIT[0], "t.csv", *OPTIONS, *FIT[1:])[0] == 0
+    table.loc[KNOWN, "amount"] = "($300)"
+    table.to_csv("new.csv", index=False)
+    code, _, err = truepool("score", FIT[FIT.index("-o") + 1], "new.csv")
+    assert code == 2
+    assert "has '($300)' in line 10 of the file, and most are written as '$11,1" in err
+
+
 def test_amounts_with_a_currency_are_read_alike_by_fit_and_score(
     tmp_path, monkeypatch, truepool
 ):

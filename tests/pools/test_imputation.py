@@ -157,18 +157,37 @@ def test_a_pool_fills_in_what_it_learned_without_any_gap():
 
 
 @pytest.mark.parametrize("classes", [2, 4])
-def test_reports_are_filled_in_on_the_scale_of_their_log_odds(classes, monkeypatch):
+def test_four_draws_have_the_mean_and_variance_of_a_normal_distribution(
+    classes, monkeypatch
+):
     panel = random_panel(14, cases=90, agents=5, classes=classes, silent=0.3)
     values = panel.values.copy()
     values[3] = np.nan  # nobody reported
     scale = clipped_log_scale(values)
     learned = imputation.learn(scale, np.ones(90))
-    compiled = imputation.fill_reports(values, learned)
-    monkeypatch.setattr(kernels, "fill_reports", None)
-    for filled in (compiled, imputation.fill_reports(values, learned)):
-        given = ~np.isnan(values)
-        assert_array_equal(filled[given], values[given])
-        assert np.isnan(filled[3]).all()
-        there = np.delete(np.arange(90), 3)
-        expected = imputation.fill(scale, learned)[there]
-        assert_allclose(log_scale(filled[there]), expected, atol=1e-9)
+    expected = imputation.fill(scale, learned)
+    compiled = imputation.draw_reports(values, learned)
+    monkeypatch.setattr(kernels, "draw_reports", None)
+    given, there = ~np.isnan(values), np.delete(np.arange(90), 3)
+    for drawn in (compiled, imputation.draw_reports(values, learned)):
+        for one in drawn:
+            assert_array_equal(one[given], values[given])
+            assert np.isnan(one[3]).all()
+        odds = log_scale(drawn)[:, there]
+        gaps = np.isnan(scale[there])
+        assert_allclose(odds.mean(axis=0)[gaps], expected[there][gaps], atol=1e-9)
+        for t, i, j in np.argwhere(gaps)[:40]:
+            _, pull, loading = learned[:, :, j]
+            known = ~np.isnan(scale[there[t], :, j])
+            covariance = np.outer(loading, loading) + np.diag(loading / pull)
+            link = covariance[i, known]
+            rest = covariance[np.ix_(known, known)]
+            variance = covariance[i, i] - link @ np.linalg.solve(rest, link)
+            assert_allclose(odds[:, t, i, j].var(), variance, rtol=1e-6)
+
+
+def test_three_absent_agents_are_drawn_independently():
+    learned = imputation.learn(one_factor(2, 500), np.ones(500))
+    values = np.array([[[0.2], [np.nan], [np.nan], [np.nan]]])
+    odds = log_scale(imputation.draw_reports(values, learned))[:, 0, 1:, 0]
+    assert_allclose(np.corrcoef(odds.T), np.eye(3), atol=1e-9)

@@ -53,6 +53,9 @@ WAITING = (
 nobody should rely on it alone. What an agent could gain by misreporting depends on how
 it is paid."""
 
+STOPPED = "stopped-feed"
+"""A feed that explains no fault without a date: what was sent was sent before it."""
+
 DEPENDING = (*CALIBRATION, "harmful", "worse-than-best", "misreport-gain")
 """Findings about an agent that depend on whether it knows the outcome."""
 
@@ -211,6 +214,7 @@ def _broken_feed(
         and other.severity == "error"
         and other.who == finding.who[:1]
         and (finding.since is None or finding.since >= (other.since or 0))
+        and (other.code != STOPPED or finding.code == "worse-than-best")
     ]
     return min(feeds, key=_depth, default=None)
 
@@ -323,6 +327,8 @@ def _explains(candidate: Candidate, finding: Finding, other: Finding) -> bool:
     if other.code in candidate.explained_by:
         return True
     same = other.who[:1] == finding.who[:1] != ()
+    if other.code == STOPPED and finding.since is None:
+        return False
     as_severe = SEVERITIES.index(other.severity) <= SEVERITIES.index(finding.severity)
     deeper = finding.code in OWN and _depth(other) < _depth(finding)
     return same and deeper and as_severe

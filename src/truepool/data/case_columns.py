@@ -120,10 +120,11 @@ def odd_amount(cells: list[Any]) -> tuple[int, str] | None:
     >>> odd_amount(["1.250 €", "2.000 €"])  # in doubt, and all alike
     """
     forms = [_form(cell) for cell in cells]
-    marked = Counter(form for form in forms if form and form[1])
+    known = [form for form in forms if form]
+    marked = [form for form in known if form[1]] or [form for form in known if form[0]]
     if not marked:
         return None
-    currency, mark = marked.most_common(1)[0][0]
+    currency, mark = Counter(marked).most_common(1)[0][0]
     alike = ((currency, mark), (currency, ""))
     odd = [t for t, form in enumerate(forms) if form not in alike and cells[t]]
     if not odd or 2 * len(odd) > len(cells):

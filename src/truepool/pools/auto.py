@@ -63,9 +63,9 @@ class Auto(Pool):
     candidates that learn by cost, not the weights.
 
     Where an agent is silent, the candidates see what the others suggest that it would
-    have said, see `imputation`: weights that were learned for all agents do not hold
-    for some of them. In a crowd, where more than half of the reports are missing, they
-    see the reports that were given.
+    have said, and the answer is the mean over four such reports, see `imputation`:
+    weights that were learned for all agents do not hold for some of them. In a crowd,
+    where more than half of the reports are missing, they see those that were given.
 
     With T < 40 cases the prior has (40 - T) / 3 more, which the plain mean and `shrunk`
     share: out of fold, ten cases say little about the others. With fewer than ten it is
@@ -111,7 +111,8 @@ class Auto(Pool):
     exemptions: ClassVar = {
         "unanimity": "it combines pools that do not owe it",
         "permutation": "the fits that it compares stop at a stated precision, so its "
-        "answers move by some 1e-7 with the order of the agents",
+        "answers move by some 1e-7 with the order of the agents; what several absent "
+        "agents would have said is drawn by their places",
         "duplicate": "it combines pools that count a copy as one more agent",
         "label swap": "it combines gradient boosting, where a case on a cut goes left, "
         "whichever class is called 1",
@@ -233,9 +234,17 @@ class Auto(Pool):
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
-        if self.imputation_ is not None:
-            values = imputation.fill_reports(values, self.imputation_)
-        return self._mixture.combine(values)
+        gaps = np.isnan(values).any(axis=(1, 2))
+        if self.imputation_ is None or not gaps.any():
+            return self._mixture.combine(values)
+        drawn = imputation.draw_reports(values[gaps], self.imputation_)
+        pooled = self._mixture.combine(drawn.reshape(-1, *values.shape[1:]))
+        mean = pooled.reshape(len(drawn), -1, values.shape[2]).mean(axis=0)
+        if gaps.all():
+            return np.asarray(mean)
+        every = np.empty((len(values), values.shape[2]))
+        every[gaps], every[~gaps] = mean, self._mixture.combine(values[~gaps])
+        return every
 
     def combine_sparse(self, reports: SparseReports) -> FloatArray:
         """Pool sparse reports on T cases into (T, 1)."""
@@ -255,14 +264,17 @@ class Auto(Pool):
     def to_onnx(self, reports: ReportTensors) -> Tensor:
         """Pooled coordinates (T, C) inside an ONNX graph."""
         if self.imputation_ is not None:
-            reports = imputation.fill_reports_onnx(reports, self.imputation_)
+            reports = imputation.draw_reports_onnx(reports, self.imputation_)
         pairs = zip(self.shares_, self.pools_, strict=True)
         pooled, *others = [
             pool.to_onnx(reports) * float(share) for share, pool in pairs
         ]
         for other in others:
             pooled = pooled + other
-        return pooled
+        if self.imputation_ is None:
+            return pooled
+        D = len(imputation.SIGNS)
+        return pooled.reshape(-1, D, reports.coordinates).sum(1) / float(D)
 
 
 def title(pool: Pool) -> str:

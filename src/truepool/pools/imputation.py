@@ -34,6 +34,8 @@ MOST_SHARED = 0.98
 PRIOR_REPORTS = 10.0
 """So many reports at the mean, spread and loading of all agents are added to those of
 each: who reported rarely is taken to agree with the others."""
+SIGNS = np.array([[1.0, 1, 1], [-1, 1, -1], [1, -1, -1], [-1, -1, 1]])
+"""Directions of four draws, (4, 3): three columns of mean 0 that are uncorrelated."""
 Scale: TypeAlias = Callable[[FloatArray], FloatArray]
 """What a pool reads of reports (T, N, C): (T, N, J)."""
 
@@ -92,26 +94,60 @@ def fill_reports(values: FloatArray, learned: FloatArray) -> FloatArray:
     array([0.2, 0.2])
     """
     silent = np.isnan(values)
-    if not silent.any():
-        return values
-    if kernels.fill_reports is not None and values.shape[2] == 1:
-        return np.asarray(kernels.fill_reports(values, learned.ravel()))
     filled, gaps = values.copy(), silent.any(axis=(1, 2))
     expected = from_log_scale(fill(clipped_log_scale(values[gaps]), learned))
     filled[gaps] = np.where(silent[gaps], expected, values[gaps])
     return filled
 
 
-def fill_reports_onnx(reports: ReportTensors, learned: FloatArray) -> ReportTensors:
-    """`fill_reports` inside an ONNX graph."""
-    log_odds = fill_onnx(reports, reports.clipped_log_scale(), learned)
-    expected = graph.from_log_scale(log_odds, reports.coordinates)
-    given = reports.reported
-    return replace(
-        reports,
-        values=(given > 0.0).where(reports.values, expected),
-        reported=0.0 * given + 1.0,
-    )
+def draw_reports(values: FloatArray, learned: FloatArray) -> FloatArray:
+    r"""Reports (T, N, C) filled in four ways that are equally likely, (4, T, N, C).
+
+    The mean of what a pool answers to them is nearer to how often the event happens
+    than its answer to one expected report: a pool is no straight line. An absent agent
+    is expected at :math:`\mu_i` with variance :math:`\sigma_i^2`, the factor's given
+    the reports and its own; the four are :math:`\mu_i \pm \sigma_i`, and up to three
+    agents are drawn independently.
+
+    >>> learned = np.array([[[-1.0], [-2.0]], [[1.0], [0.5]], [[1.0], [1.0]]])
+    >>> drawn = draw_reports(np.array([[[0.5], [np.nan]]]), learned)
+    >>> np.log(drawn / (1 - drawn))[:, 0, 1, 0].round(2)
+    array([ 0.08,  0.08, -3.08, -3.08])
+    """
+    if kernels.draw_reports is not None and values.shape[2] == 1:
+        return np.asarray(kernels.draw_reports(values, learned.ravel(), SIGNS))
+    mean, pull, loading = learned
+    x = clipped_log_scale(values)
+    precision = 1.0 + np.where(np.isnan(x), 0.0, pull * loading).sum(axis=1)
+    deviation = np.sqrt(loading**2 / precision[:, None] + _own_variance(learned))
+    drawn = fill(x, learned) + _signs(len(mean))[:, None] * deviation
+    return np.where(np.isnan(values), from_log_scale(drawn), values)
+
+
+def draw_reports_onnx(reports: ReportTensors, learned: FloatArray) -> ReportTensors:
+    """`draw_reports` inside an ONNX graph, one case after the other: 4 T cases."""
+    N, C = reports.agents, reports.coordinates
+    _, pull, loading = learned
+    filled = fill_onnx(reports, reports.clipped_log_scale(), learned)
+    precision = (reports.reported * (pull * loading)).sum(1) + 1.0
+    share = precision.expand(1).apply("Reciprocal")
+    variance = share * loading**2 + _own_variance(learned)
+    drawn = filled.expand(1) + variance.apply("Sqrt").expand(1) * _signs(N)
+    expected = graph.from_log_scale(drawn, C)
+    given = (reports.reported > 0.0).expand(1)
+    values = given.where(reports.values.expand(1), expected).reshape(-1, N, C)
+    return replace(reports, values=values, reported=0.0 * values.take([0], -1) + 1.0)
+
+
+def _own_variance(learned: FloatArray) -> FloatArray:
+    """Variance (N, J) of each agent that the factor does not explain."""
+    _, pull, loading = learned
+    own = np.divide(loading, pull, out=np.zeros_like(pull), where=pull != 0.0)
+    return np.asarray(own)
+
+
+def _signs(agents: int) -> FloatArray:
+    return SIGNS[:, np.arange(agents) % SIGNS.shape[1], None]
 
 
 def _one_factor(x: FloatArray, cases: FloatArray) -> FloatArray:

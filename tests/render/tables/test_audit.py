@@ -153,8 +153,9 @@ def test_what_was_withheld_and_sampled_is_said(monkeypatch):
     few = audit(Panel([[0.9, 0.5], [0.1, 0.5], [0.8, 0.2]], [1, 0, 1]))
     lines = [line for line in shown(few, 200).splitlines() if "Skipped" in line]
     assert lines == [
-        "Skipped: calibration, comparison, harm, incentives, reversed reports, "
-        "robustness, credit and weights. At least 30 outcomes are needed, got 3."
+        "Skipped: calibration, comparison, harm, incentives, leaked outcomes, reversed "
+        "reports, robustness, credit and weights. At least 30 outcomes are needed, got "
+        "3."
     ]
     monkeypatch.setattr(evidence, "SAMPLE_CASES", 100)
     some = audit(sound(cases=200), **QUICK)

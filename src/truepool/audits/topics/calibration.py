@@ -270,9 +270,8 @@ def _under_confident(
         "under-confident-pool",
         (),
         f"{start}: {worst_group(found, evidence.panel.classes, evidence.line)}.",
-        "Recalibrate the pool: `platt`, `beta` or `extremized` around the mean learn "
-        "how far to move it (Ranjan & Gneiting 2010), as in `truepool fit --pool "
-        "platt`.",
+        "Recalibrate the pool: `platt` or `beta` around the mean learn how far to move "
+        "it (Ranjan & Gneiting 2010), as in `truepool fit --pool platt`.",
         p_value=found.p_value,
         matters=matters(found) or (slope is not None and slope.value > POOL_SLOPE),
         most="warning",

@@ -17,12 +17,12 @@ shading = import_module(
 )
 """What each shift of an agent's reports would earn, for `truepool.games`."""
 
-mixture = class_mixture = fill_reports = None
+mixture = class_mixture = draw_reports = None
 """A weighted mean of fitted pools, for two classes and for more; without them each pool
-is evaluated by itself. What is missing of reports for two classes, filled in."""
+is evaluated by itself. Reports for two classes without gaps, see `pools.imputation`."""
 if fast:
     two = import_module("truepool.core.kernels.mixture_compiled")
-    mixture, fill_reports = two.mixture, two.fill_reports
+    mixture, draw_reports = two.mixture, two.draw_reports
     more = import_module("truepool.core.kernels.class_mixture_compiled")
     class_mixture = more.class_mixture
 
@@ -38,7 +38,7 @@ sparse_gram = chosen.sparse_gram
 
 __all__ = [
     "class_mixture",
-    "fill_reports",
+    "draw_reports",
     "linear",
     "linear_columns",
     "mixture",

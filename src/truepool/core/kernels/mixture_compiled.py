@@ -242,27 +242,34 @@ def mixture(reports, members, shares, numbers, nodes, cuts, values, roots):
 
 
 @_jit
-def fill_reports(reports, numbers):
-    """Reports (T, N, 1) with the missing ones filled in; a case without any stays.
+def draw_reports(reports, numbers, signs):
+    """Each case of reports (T, N, 1) D times, (D, T, N, 1), without missing reports.
 
-    ``numbers`` (3 N,) are what `_impute` reads, of clipped log-odds.
+    ``numbers`` (3 N,) are what `_impute` reads, of clipped log-odds. What is missing is
+    filled in, and moved by its standard deviation in the direction of ``signs`` (D, S),
+    which the agents share in turn; a case without any report stays.
     """
     T, N, _ = reports.shape
-    out = np.empty((T, N, 1))
+    D, S = signs.shape
+    out = np.empty((D, T, N, 1))
     odds, filled = np.empty(N), np.empty(N)
     for t in range(T):
-        count = 0
+        count, precision = 0, 1.0
         for i in range(N):
             v = reports[t, i, 0]
-            out[t, i, 0] = v
             odds[i] = np.nan
             if v == v:
                 odds[i] = _clipped_logit(v)
+                precision += numbers[N + i] * numbers[2 * N + i]
                 count += 1
-        if count == N or count == 0:
-            continue
-        _impute(odds, numbers, filled)
+        if 0 < count < N:
+            _impute(odds, numbers, filled)
         for i in range(N):
-            if odds[i] != odds[i]:
-                out[t, i, 0] = _expit(filled[i])
+            pull, loading = numbers[N + i], numbers[2 * N + i]
+            own = loading / pull if pull != 0.0 else 0.0
+            deviation = np.sqrt(loading * loading / precision + own)
+            for d in range(D):
+                out[d, t, i, 0] = reports[t, i, 0]
+                if count > 0 and odds[i] != odds[i]:
+                    out[d, t, i, 0] = _expit(filled[i] + signs[d, i % S] * deviation)
     return out

@@ -11,7 +11,7 @@ from pyarrow import csv
 
 from truepool.core.arrays import Array, BoolArray, FloatArray
 from truepool.core.errors import PanelError, SourceError
-from truepool.data.case_columns import CURRENCY, number_cure
+from truepool.data.case_columns import CURRENCY, number_cure, odd_amount
 from truepool.data.row_names import row_name
 from truepool.data.tables.table_format import TableFormat
 
@@ -77,6 +77,13 @@ def parse_numbers(
         return cast(text, decimal)
     except pa.ArrowInvalid:
         row, cell = first_other(text, decimal)
+        if re.search(CURRENCY, cell) and (pair := odd_amount(text.to_pylist())):
+            odd, usual = pair
+            raise PanelError(
+                f"{what} must be written alike in every case; column {column.name!r} "
+                f"has {text[odd].as_py()!r} in {row_name(first_row + odd)}, and most "
+                f"are written as {usual!r}. Correct it, or leave the case out."
+            ) from None
         cure = number_cure(cell, "Correct it, or name another column.")
         raise PanelError(
             f"{what} must be a number; column {column.name!r} has {cell!r} in "

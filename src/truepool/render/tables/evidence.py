@@ -121,7 +121,8 @@ def agents(audit: Audit, most: int | None = None) -> Grid:
         "cases than it is tested on. Without it: increase in the pool's cost if it "
         "stopped reporting and the pool were not fitted again; below 0 the pool would "
         "cost less. "
-        "Shapley: its share of what the pool saves, in costs."
+        "Shapley: its share of what the mean of all agents saves, in costs, whatever "
+        "the pool."
     )
     if gains:
         note += (
