@@ -155,7 +155,9 @@ def test_an_agent_reports_as_itself_and_sees_no_other_report(service):
     path = "/v1/pools/fraud/cases/new/reports/bob"
     answer = client.put(path, json={"probability": 0.2}, headers=headers)
     assert answer.status_code == 403
-    assert "reports as itself" in answer.json()["error"]["message"]
+    sentence = answer.json()["error"]["message"]
+    assert "reports as itself" in sentence
+    assert "the report on case 'new' is by 'bob'" in sentence
     seen = client.get("/v1/pools/fraud/cases/open", headers=headers).json()
     assert seen == {
         "case": "open",

@@ -70,6 +70,25 @@ def test_the_counts_are_those_of_the_ledger(view):
     assert view.recent[0].case == f"p{cases - 1}"
 
 
+def test_decisions_per_minute_are_those_of_the_last_ten_minutes(view):
+    times = (0.0, 100.0, 500.0, 590.0, 599.0)
+    all_shown = replace(view, times=times, decided=5, now=600.0)
+    assert all_shown.per_minute == "0.400"  # the one at 0 is too old
+    assert replace(all_shown, now=13 * 60.0 + 599.0).per_minute == "0"
+    assert replace(all_shown, times=(), decided=0).per_minute == "0"
+    # Of more decisions than are shown, the time is that of those shown.
+    busy = replace(view, times=tuple(range(500, 600)), decided=10_000, now=600.0)
+    assert busy.per_minute == "60.0"
+    assert replace(busy, now=500.0 + 10 * 60).per_minute == "9.90"
+    assert "decisions per minute, last 10 min" in render.pool_page(all_shown)
+
+
+def test_the_table_of_agents_says_which_cases_its_columns_are_about(view):
+    page = unescape(render.pool_page(view))
+    assert "Reports on: the share of these decisions since the agent joined." in page
+    assert "over the cases that it reported on" in page
+
+
 def test_a_drift_and_a_dead_feed_raise_alarms(view):
     kinds = {(alarm.who, alarm.kind) for alarm in view.alarms}
     assert {("bob", "level"), ("cyd", "stopped")} <= kinds

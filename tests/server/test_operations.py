@@ -114,12 +114,37 @@ def test_outcomes_of_a_batch_are_learned_all_or_none(fraud):
     }
 
 
+def test_an_outcome_is_corrected_by_erasing_its_case(fraud):
+    """The cure of the message works; nothing is unlearned."""
+    reports = [("c1", "ada", 0.9), ("c1", "bob", 0.2)]
+    fraud.report("fraud", reports)
+    fraud.decide("fraud", "c1", None)
+    fraud.settle("fraud", [("c1", "ok")])
+    sentence = refused("conflict", fraud.settle, "fraud", [("c1", "fraud")])
+    assert "To correct it, erase the case (DELETE, as admin)" in sentence
+    learned = fraud.describe("fraud")["weights"]
+    fraud.erase("fraud", "c1")
+    assert fraud.describe("fraud")["weights"] == learned
+    fraud.report("fraud", reports)
+    assert fraud.decide("fraud", "c1", None)["weights"] == {
+        agent: pytest.approx(learned[agent] / (learned["ada"] + learned["bob"]))
+        for agent in ("ada", "bob")
+    }
+    fraud.settle("fraud", [("c1", "fraud")])
+    assert fraud.case("fraud", "c1")["outcome"] == "fraud"
+    assert fraud.describe("fraud")["weights"]["ada"] > learned["ada"]
+
+
 @pytest.mark.parametrize(
     ("report", "error", "sentence"),
     [
         (("c1", "eve", 0.5), AgentError, "no agent is called 'eve'"),
         (("c1", "ada", 1.5), ReportError, r"must lie in \[0, 1\]"),
-        (("c1", "ada", float("nan")), SettingError, "Leave out a report"),
+        (
+            ("c1", "ada", float("nan")),
+            SettingError,
+            "nan on case 'c1'. Leave out a report",
+        ),
         (("c1", "ada", "0.5"), SettingError, "must be a probability"),
         (("c1", "ada", True), SettingError, "must be a probability"),
         (("c1", "ada", []), SettingError, "must be a probability"),

@@ -114,6 +114,30 @@ def test_a_changed_statement_is_found(filled, tmp_path, name, value):
         check_statement(given, entries(place))
 
 
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda lines: lines[2].update(report=0.123), "'report' of case '{}' than its records give: 0.123 instead of {}"),
+        (lambda lines: lines.pop(), "number of cases than its records give: {} instead of {}"),
+        (lambda lines: lines[2].pop("report"), "line for case '{}' than its records give: {{"),
+    ],
+)  # fmt: skip
+def test_a_changed_line_is_named_with_its_case_and_both_values(
+    filled, tmp_path, change, sentence
+):
+    place, _, _ = filled
+    found = make_statement(entries(place), "bob", 2.0, None).to_dict()
+    line, count = dict(found["lines"][2]), len(found["lines"])
+    change(found["lines"])
+    given = write(tmp_path / "s.json", found)
+    with pytest.raises(LedgerError) as error:
+        check_statement(given, entries(place))
+    numbers = sentence.startswith("number")
+    named = (count - 1, count) if numbers else (line["case"], line["report"])
+    told = f"the statement has another {sentence.format(*named)}"
+    assert str(error.value).startswith(told)
+
+
 def test_changed_entries_are_found_even_with_new_hashes(filled, tmp_path):
     """Whoever makes another outcome fit its hashes cannot make the weights fit."""
     place, _, _ = filled

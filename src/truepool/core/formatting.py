@@ -10,14 +10,14 @@ def number(value: float, like: float | None = None) -> str:
 
     >>> number(0.14236), number(12.345), number(float("nan")), number(1234.5)
     ('0.142', '12.3', '-', '1234')
-    >>> number(0.0001, like=0.142), number(float("inf"))
-    ('0.000', '-')
+    >>> number(0.0001, like=0.142), number(float("inf")), number(-0.0)
+    ('0.000', '-', '0.000')
     """
     if not isfinite(value):
         return "-"
     size = abs(value if like is None or not isfinite(like) else like)
     places = 3 if size == 0 else max(0, 2 - floor(log10(size)))
-    return f"{value:.{min(places, 6)}f}"
+    return f"{value:z.{min(places, 6)}f}"  # z: no minus before a zero
 
 
 def money(value: float, currency: str = "") -> str:
@@ -58,9 +58,7 @@ def signed(value: float, like: float | None = None) -> str:
     ('-0.077', '0.000')
     """
     text = number(value, like)
-    if float(text) == 0:
-        return text.lstrip("-")
-    return f"+{text}" if value > 0 else text
+    return f"+{text}" if value > 0 and float(text) else text
 
 
 def percent(value: float) -> str:

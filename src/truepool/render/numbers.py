@@ -21,6 +21,9 @@ __all__ = [
     "signed",
 ]
 
+COUNTED = ("false alarms", "errors")
+"""Units of costs that are counted, unlike money."""
+
 
 def format_interval(low: str, high: str) -> str:
     """Return an interval in brackets, without leading zeros.
@@ -105,8 +108,7 @@ def per_thousand(
     6,500 per 1,000 cases (90 % interval 2,000 to 9,000; adjusted p = 0.004)
     """
     shown, low, high = _thousandfold(saving)
-    counted = unit in ("false alarms", "errors")
-    what = f"{'the cost of ' * counted}{shown} {unit}".rstrip()
+    what = f"{'the cost of ' * (unit in COUNTED)}{_count(shown, unit)}"
     test = "" if p_value is None else f"; adjusted {equation('p', p_value)}"
     interval = f"{100 * level:g} % interval {low} to {high}{test}"
     return f"{what} per 1,000 {of} ({interval})"
@@ -117,19 +119,27 @@ def savings_per_thousand(saving: Estimate, level: float, unit: str = "") -> str:
 
     >>> print(savings_per_thousand(Estimate(-0.02, -0.03, 0.01), 0.95, "EUR"))
     savings per 1,000 cases: -20 EUR, 95 % interval -30 to 10
+    >>> print(savings_per_thousand(Estimate(0.001, -0.0001, 0.01), 0.95, "errors"))
+    savings per 1,000 cases: 1 error, 95 % interval 0 to 10
     """
     shown, low, high = _thousandfold(saving)
-    what = f"{shown} {unit}".rstrip()
+    what = _count(shown, unit)
     return (
         f"savings per 1,000 cases: {what}, {100 * level:g} % interval {low} to {high}"
     )
+
+
+def _count(shown: str, unit: str) -> str:
+    """Return a number with its unit, in the singular where it is one of what counts."""
+    one = shown in ("1", "-1") and unit in COUNTED
+    return f"{shown} {unit.removesuffix('s') if one else unit}".rstrip()
 
 
 def _thousandfold(saving: Estimate) -> tuple[str, str, str]:
     """Return value and ends of an interval as text, times 1,000."""
     places = 0 if 1000 * max(abs(saving.low), abs(saving.high)) >= 10 else 2
     value, low, high = (
-        f"{1000 * x:,.{places}f}" for x in (saving.value, saving.low, saving.high)
+        f"{1000 * x:z,.{places}f}" for x in (saving.value, saving.low, saving.high)
     )
     return value, low, high
 

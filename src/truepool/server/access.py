@@ -66,12 +66,13 @@ class Caller:
         if self.pool is not None and pool != self.pool:
             raise RequestError("forbidden", "this token belongs to another pool")
 
-    def check_agent(self, agent: str) -> None:
+    def check_agent(self, agent: str, case: str) -> None:
         """Refuse a report in the name of somebody else."""
         if self.agent is not None and agent != self.agent:
             raise RequestError(
                 "forbidden",
-                f"an agent reports as itself; this token is for {self.agent!r}",
+                f"an agent reports as itself; this token is for {self.agent!r}, the "
+                f"report on case {case!r:.60} is by {agent!r:.60}",
             )
 
 

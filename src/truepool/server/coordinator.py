@@ -82,8 +82,8 @@ class Coordinator:
         """Store reports."""
         caller.check("report", pool)
         if caller.agent is not None:
-            for _, agent, _ in reports:
-                caller.check_agent(agent)
+            for case, agent, _ in reports:
+                caller.check_agent(agent, case)
         return self.writer.submit_jointly(self._reporting, (pool, reports))
 
     def decide(

@@ -243,7 +243,9 @@ class Operations:
                 raise RequestError(
                     "conflict",
                     f"case {case!r} was settled as {names[known['outcome']]!r}; got "
-                    f"{names[label]!r}. An outcome cannot be changed.",
+                    f"{names[label]!r}. An outcome cannot be changed. To correct it, "
+                    "erase the case (DELETE, as admin), then send its reports, decide "
+                    "and settle it again; the weights keep what they learned.",
                 )
         for case, content in new.items():
             self._record(number, deployment, "settle", case, content, by)

@@ -52,13 +52,13 @@ def as_rows(deployment: Deployment, reports: Iterable[Report]) -> list[Row]:
         if K == 2 and type(report) is float and 0.0 <= report <= 1.0:
             value = NUMBER.pack(report + 0.0)  # no -0.0
         else:
-            checked = coordinates(agent, _numbers(agent, report), K, case)
+            checked = coordinates(agent, _numbers(agent, report, case), K, case)
             value = (checked + 0.0).tobytes()
         rows.append((case, place, value))
     return rows
 
 
-def _numbers(agent: str, report: Any) -> Any:
+def _numbers(agent: str, report: Any, case: str) -> Any:
     """Refuse a report that is no number or numbers, such as text or None."""
     parts = report if isinstance(report, list) else [report]
     if not parts or any(
@@ -67,7 +67,8 @@ def _numbers(agent: str, report: Any) -> Any:
     ):
         raise SettingError(
             "a report must be a probability, or a list of one per class; agent "
-            f"{agent!r} has {report!r:.60}. Leave out a report that is missing."
+            f"{agent!r} has {report!r:.60} on case {case!r:.60}. Leave out a report "
+            "that is missing."
         )
     return report
 

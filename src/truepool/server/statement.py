@@ -245,8 +245,7 @@ def check_statement(given: dict[str, Any], entries: Iterable[Entry]) -> int:
     for name, value in again.to_dict().items():
         if given[name] != value:
             raise LedgerError(
-                f"the statement has another {name!r} than its records give: "
-                f"{given[name]!r:.80} instead of {value!r:.80}"
+                f"the statement has another {_difference(name, given[name], value)}"
             )
     deployment = Deployment()
     for entry in found:
@@ -254,3 +253,20 @@ def check_statement(given: dict[str, Any], entries: Iterable[Entry]) -> int:
             break
         deployment.replay(entry)
     return deployment.n
+
+
+def _difference(name: str, given: Any, made: Any) -> str:
+    """Say where a part of a statement differs from what its records give, and how."""
+    what = repr(name)
+    if name == "lines" and isinstance(given, list):
+        if len(given) != len(made):
+            what, given, made = "number of cases", len(given), len(made)
+        else:
+            i = next(i for i, line in enumerate(made) if given[i] != line)
+            case, given, made = made[i]["case"], given[i], made[i]
+            what = f"line for case {case!r:.60}"
+            if isinstance(given, dict) and set(given) == set(made):
+                field = next(key for key in made if given[key] != made[key])
+                what = f"{field!r} of case {case!r:.60}"
+                given, made = given[field], made[field]
+    return f"{what} than its records give: {given!r:.80} instead of {made!r:.80}"

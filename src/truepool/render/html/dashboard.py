@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from truepool.core.formatting import printable
 from truepool.render import costs as cost_words
 from truepool.render.html.dashboard_sections import in_unit, sections
-from truepool.render.html.dashboard_values import PoolView
+from truepool.render.html.dashboard_values import MINUTE, RECENT, PoolView
 from truepool.render.html.layout import hash_source, page
 from truepool.render.numbers import format_estimate
 
@@ -57,7 +57,7 @@ def _facts(view: PoolView) -> Iterator[tuple[str, str]]:
     yield "decided", f"{view.decided:,}"
     yield "settled", f"{view.settled:,}"
     yield "waiting for an outcome", f"{view.pending:,}"
-    yield "decisions per minute", view.per_minute
+    yield f"decisions per minute, last {RECENT / MINUTE:g} min", view.per_minute
     yield "deciding rule", f"{view.rule} ({view.learner})"
     if view.comparison:
         yield in_unit(view, "cost per case"), format_estimate(view.comparison[0].cost)

@@ -122,7 +122,10 @@ def _agents(view: PoolView) -> Section:
         "the agent's report (0 where it did not report), with "
         f"{percent(view.level)} interval. The interval allows for cases of each class "
         "not seen yet that would be decided differently; that of a statement (truepool "
-        "ledger statement) does not."
+        "ledger statement) does not. Reports on: the share of these decisions since "
+        "the agent joined. Cost per case alone: what deciding by this agent only would "
+        "cost, over the cases that it reported on; these may be other cases than those "
+        "of another agent."
     ).replace(".0 %", " %")
     if view.window_settled < view.fewest:
         intro += f" Costs are shown {_from_on(view, view.window_settled)}"

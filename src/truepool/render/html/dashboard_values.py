@@ -20,6 +20,8 @@ from truepool.render.numbers import format_estimate
 
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
 """Seconds."""
+RECENT = 10 * MINUTE
+"""Over which decisions per minute are counted."""
 NAMED = 3
 """Agents that a headline names."""
 ALARMS = {
@@ -156,11 +158,14 @@ class PoolView:
 
     @property
     def per_minute(self) -> str:
-        """Decisions per minute over the time of those shown."""
-        if len(self.times) < 2 or self.times[-1] <= self.times[0]:
-            return "-"
-        seconds = self.times[-1] - self.times[0]
-        return number(MINUTE * (len(self.times) - 1) / seconds)
+        """Decisions per minute of the last minutes, however many there were."""
+        recent = [at for at in self.times if self.now - at < RECENT]
+        if not recent:
+            return "0"
+        seconds = RECENT
+        if len(recent) == len(self.times) < self.decided:  # more than are shown
+            seconds = max(self.now - recent[0], 1.0)
+        return number(MINUTE * len(recent) / seconds)
 
     @property
     def made(self) -> int:
