@@ -43,9 +43,10 @@ def test_an_agent_that_mixes_units_is_asked_for_one(percent):
     with pytest.raises(ReportError) as refusal:
         read_panel(table(MIXED), percent=percent)
     first = f"{MIXED[1]:g} in zero-based row 1, {MIXED[0]:g} in zero-based row 0"
-    assert str(refusal.value).endswith(
-        f"'rf' mixes percentages and probabilities ({first}); write it in one unit."
-    )
+    said = f"'rf' mixes percentages and probabilities ({first}); write it in one unit."
+    if not percent:
+        said += " If all of it is in percent, pass --percent=rf."
+    assert str(refusal.value).endswith(said)
     assert "100" not in str(refusal.value).partition(").")[2]
 
 

@@ -354,12 +354,14 @@ def _percent_cure(tops: FloatArray, i: int, names: tuple[str, ...]) -> str:
 
 def _mix(values: FloatArray, i: int, names: tuple[str, ...]) -> str | None:
     """Say that agent i mixes percentages and probabilities, if it does."""
-    others = _others(largest_reports(values), i)
+    tops = largest_reports(values)
+    others = _others(tops, i)
     if not others or values.shape[2] > 1:
         return None
-    column = values[:, i, 0]
+    column, cure = values[:, i, 0], f"pass {_option(tops, i, names)}."
     mixed = mixed_units(column, values[:, others, 0])
-    return None if mixed is None else describe_mix(names[i], column, mixed)
+    said = mixed and describe_mix(names[i], column, mixed)
+    return said and f"{said} If all of it is in percent, {cure}"
 
 
 def mixed_units(column: FloatArray, others: FloatArray) -> tuple[int, int] | None:
