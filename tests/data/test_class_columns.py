@@ -64,6 +64,24 @@ def test_agents_with_a_colon_and_a_space_are_called_by_their_own_names():
     assert_allclose(ignored.reports, named.reports)
 
 
+@pytest.mark.parametrize("joint", [":", ": ", "_"])
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ({"agents": "rf_v3"}, "no agent matches 'rf_v3'"),
+        ({"ignore": "rf_v3"}, "there is no ignored column 'rf_v3'"),
+    ],
+)
+def test_an_agent_that_is_not_there_is_refused_with_the_names_of_agents(
+    joint, option, said
+):
+    with pytest.raises(TruepoolError) as refusal:
+        read_panel(table(joint), "triage", **option)
+    assert f"{said} (did you mean 'rf_v2'?); columns" in str(refusal.value)
+    assert ": Logit 2019, rf_v2" in str(refusal.value)
+    assert "Urgent" not in str(refusal.value)
+
+
 @pytest.mark.parametrize(
     "names",
     [
