@@ -182,6 +182,26 @@ def test_costs_that_a_verb_cannot_use_are_refused(folder, truepool, words, messa
     assert err.count("\n") == 1
 
 
+def test_single_costs_beside_a_matrix_are_refused_with_where_each_was_given(
+    folder, truepool
+):
+    (folder / "costs.toml").write_text('cost-matrix = "0,1; 5,0"\n')
+    words = ("compare", "train.csv", "--config", "costs.toml", "--cost-fn", "10")
+    code, out, err = truepool(*words)
+    assert (code, out) == (2, "")
+    assert err == (
+        "error: costs are given one by one or as a matrix, not both; got --cost-fn 10 "
+        "and cost-matrix of the config file. With more than two classes only a matrix "
+        "works: leave out --cost-fn. With two, do that or remove cost-matrix from the "
+        "config file.\n"
+    )
+    (folder / "costs.toml").write_text("cost-fn = 5\n")
+    words = (*words[:4], "--cost-matrix", "0,1; 5,0")
+    code, out, err = truepool(*words)
+    assert "got cost-fn of the config file and --cost-matrix '0,1; 5,0'." in err
+    assert "works: remove cost-fn from the config file. With two, do that or" in err
+
+
 @pytest.mark.parametrize("loss", ["brier", "cost"])
 def test_a_replay_ignores_no_costs_of_each_case_in_silence(folder, truepool, loss):
     words = ("replay", "train.csv", "--cost-fn", "amount", "--loss", loss)

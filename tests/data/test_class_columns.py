@@ -1,4 +1,4 @@
-"""Columns of classes that are not joined by a colon."""
+"""Columns of classes that are not joined by a colon alone."""
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from truepool.data.tables.reader import load_reports
 CLASSES = ("Deferred", "Urgent", "Non Urgent")
 AGENTS = ("Logit 2019", "rf_v2")
 JOINTS = pytest.mark.parametrize("joint", [" ", "_", ".", "-"])
+COLONS = pytest.mark.parametrize("colon", [": ", " :", " : "])
 
 
 def table(joint, classes=CLASSES, agents=AGENTS, T=60):
@@ -43,6 +44,87 @@ def test_any_of_four_characters_may_join_agent_and_class(joint):
         f"Columns such as 'Logit 2019{joint}Deferred' are read as the class 'Deferred' "
         "of the agent 'Logit 2019'."
     )
+
+
+@COLONS
+@pytest.mark.parametrize("classes", [("no", "yes"), CLASSES, (0, 1), (0, 1, 2)])
+def test_spaces_around_a_colon_are_no_part_of_agent_or_class(colon, classes):
+    options = {"positive": "yes"} if "yes" in classes else {}
+    expected = read_panel(table(":", classes), "triage", **options)
+    panel = read_panel(table(colon, classes), "triage", **options)
+    assert (panel.agents, panel.labels) == (AGENTS, expected.labels)
+    assert_allclose(panel.reports, expected.reports)
+
+
+def test_agents_with_a_colon_and_a_space_are_called_by_their_own_names():
+    frame = table(": ", agents=(*AGENTS, "nb"))
+    named = read_panel(frame, "triage", agents="rf_v2,nb")
+    assert named.agents == ("rf_v2", "nb")
+    ignored = read_panel(frame, "triage", ignore=["Logit 2019"])
+    assert_allclose(ignored.reports, named.reports)
+
+
+@pytest.mark.parametrize("joint", [":", ": ", "_"])
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ({"agents": "rf_v3"}, "no agent matches 'rf_v3'"),
+        ({"ignore": "rf_v3"}, "there is no ignored column 'rf_v3'"),
+    ],
+)
+def test_an_agent_that_is_not_there_is_refused_with_the_names_of_agents(
+    joint, option, said
+):
+    with pytest.raises(TruepoolError) as refusal:
+        read_panel(table(joint), "triage", **option)
+    assert f"{said} (did you mean 'rf_v2'?); columns" in str(refusal.value)
+    assert ": Logit 2019, rf_v2" in str(refusal.value)
+    assert "Urgent" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(["a: yes", "b: yes"], id="one number per agent"),
+        pytest.param(["LLM: small", "LLM: large"], id="no labels"),
+        pytest.param(["a: no", "a:no", "a:yes"], id="two of one name"),
+    ],
+)
+def test_spaces_around_a_colon_stay_where_columns_are_of_no_classes(names):
+    assert class_columns(names, ["no", "yes"]) == {}
+
+
+@COLONS
+@pytest.mark.parametrize("classes", [("no", "yes"), CLASSES])
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
+def test_new_cases_may_have_spaces_around_the_colon(tmp_path, colon, classes, kind):
+    path = write(table(colon, classes).drop(columns="triage"), tmp_path, kind)
+    labels = Labels(classes)
+    (batch,) = read_batches(path, AGENTS, labels, TableFormat())
+    options = {"positive": "yes"} if "yes" in classes else {}
+    expected = read_panel(table(":", classes), "triage", **options).reports
+    assert_allclose(batch.values.squeeze(), expected)
+    whole = load_reports(path, AGENTS, TableFormat(), labels)
+    assert_allclose(whole.values, expected)
+
+
+@pytest.mark.parametrize("classes", [("no", "yes"), CLASSES, (0, 1)])
+def test_init_leaves_spaces_around_a_colon_out(tmp_path, classes):
+    path = write(table(": ", classes), tmp_path, "csv")
+    profile = profile_table(path)
+    assert profile.options["agents"] == [*AGENTS]
+    assert f"'Logit 2019: {classes[0]}' are read as" in profile.reasons["agents"]
+
+
+def write(frame, folder, kind):
+    path = folder / f"new.{kind}"
+    if kind == "csv":
+        frame.to_csv(path, index=False)
+    elif kind == "parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_json(path, orient="records", lines=True, double_precision=15)
+    return path
 
 
 def test_agents_of_such_columns_are_called_by_their_own_names():
@@ -90,14 +172,7 @@ def test_three_labels_without_such_columns_are_told_what_they_are_called():
 @JOINTS
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
 def test_new_cases_are_read_either_way(tmp_path, joint, kind):
-    new = table(joint).drop(columns="triage")
-    path = tmp_path / f"new.{kind}"
-    if kind == "csv":
-        new.to_csv(path, index=False)
-    elif kind == "parquet":
-        new.to_parquet(path)
-    else:
-        new.to_json(path, orient="records", lines=True, double_precision=15)
+    path = write(table(joint).drop(columns="triage"), tmp_path, kind)
     labels = Labels(CLASSES)
     (batch,) = read_batches(path, AGENTS, labels, TableFormat())
     assert_allclose(batch.values, read_panel(table(":"), "triage").reports)
@@ -115,13 +190,15 @@ def test_json_lines_may_leave_agents_out(tmp_path):
     assert_allclose(batch.values[0], [[np.nan] * 3, [0.2, 0.3, 0.5]])
 
 
-def test_a_data_set_may_have_such_columns(tmp_path):
-    table("_").to_parquet(tmp_path / "train.parquet")
+@pytest.mark.parametrize("joint", ["_", ": "])
+def test_a_data_set_may_have_such_columns(tmp_path, joint):
+    table(joint).to_parquet(tmp_path / "train.parquet")
     written = TableFormat("triage")
     stream = open_panels(open_dataset(tmp_path / "train.parquet"), written)
     (panel,) = stream.in_order()
     assert_allclose(panel.reports, read_panel(table(":"), "triage").reports)
-    assert any("such as 'Logit 2019_Deferred'" in n for n in stream.summary.notes())
+    name = f"Logit 2019{joint}Deferred"
+    assert any(f"such as {name!r}" in note for note in stream.summary.notes())
 
 
 def with_word(joint):

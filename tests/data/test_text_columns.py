@@ -68,10 +68,14 @@ def test_verdicts_in_words_are_sent_to_the_jury():
     assert said == (
         "a report must be a number in [0, 1]; 'gpt', 'claude' and 'llama' hold the "
         "words 'fail' and 'pass'. Verdicts in words are read by truepool jury, with "
-        "--positive; columns that are no agents are left out with --ignore."
+        "--positive, and in Python by truepool.juries.read_verdicts; columns that are "
+        "no agents are left out with --ignore."
     )
     said = refusal(P | {"gpt": words})
-    assert said.endswith("; if these are verdicts of a judge, use truepool jury.")
+    assert said.endswith(
+        "; if these are verdicts of a judge, use truepool jury, or "
+        "truepool.juries.read_verdicts in Python."
+    )
     assert "--missing" not in said
 
 

@@ -1,6 +1,7 @@
 """One spelling per option: what means the same is written the same in every verb."""
 
 import inspect
+import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
@@ -442,6 +443,32 @@ def _parse_costs(
     return Costs(fn, fp, tp=tp, tn=tn, matrix=rows, currency=unit)
 
 
+def _check_one_form(given: Mapping[str, Any], context: typer.Context) -> None:
+    """Refuse single costs beside a cost matrix, and say where each was given."""
+    from truepool.core.errors import CostError
+    from truepool.core.formatting import join_names
+
+    usual = {"cost_fn": 1.0, "cost_fp": 1.0, "cost_tp": 0.0, "cost_tn": 0.0}
+    both = [n for n in usual if n in given and parse_cost(given[n]) != usual[n]]
+    if given.get("cost_matrix") is None or not both:
+        return
+    where, cures = {}, {}
+    for name in (*both, "cost_matrix"):
+        key = name.replace("_", "-")
+        where[name] = f"--{key} {shlex.quote(given[name])}"
+        cures[name] = f"leave out --{key}"
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "DEFAULT_MAP":
+            where[name] = f"{key} of the config file"
+            cures[name] = f"remove {key} from the config file"
+    matrix = cures.pop("cost_matrix")
+    raise CostError(
+        "costs are given one by one or as a matrix, not both; got "
+        f"{join_names([*where.values()])}. With more than two classes only a matrix "
+        f"works: {join_names([*cures.values()])}. With two, do that or {matrix}."
+    )
+
+
 def _configure_pool(
     pool: Annotated[str, option("--pool")] = "auto",
     threshold: Threshold = None,
@@ -556,6 +583,7 @@ def with_table(
         del given[CONFIG.name]
         _set_apart(given, refused)
         notes = export_options.apply(given, given[CONTEXT.name])
+        _check_one_form(given, given[CONTEXT.name])
         if not needs_context:
             del given[CONTEXT.name]
         values = {

@@ -16,11 +16,16 @@ def match_columns(
     reports: ArrayLike, agents: tuple[str, ...], *, by_name: bool
 ) -> FloatArray:
     """Coordinates (T, N, C) of raw reports; columns of a frame may be in any order."""
+    if isinstance(reports, Mapping):
+        raise ReportError(
+            "reports must be an array or a frame with one row per case; got a "
+            f"{type(reports).__name__}. Give the reports on one case, by agent, to "
+            "predict_proba_one or decide_one."
+        )
     names = column_names(reports) if by_name else ()
+    order = _order(names, agents) if names and names != agents else None
     values, _ = check_reports(reports, names or _if_as_wide(reports, agents))
-    if names and names != agents:
-        values = read_only(values[:, _order(names, agents)])
-    return values
+    return values if order is None else read_only(values[:, order])
 
 
 def match_one(
@@ -99,5 +104,6 @@ def _order(names: tuple[str, ...], agents: tuple[str, ...]) -> list[int]:
                 for what, which in (("missing", missing), ("unknown", unknown))
                 if which
             )
+            + ". Give a column for each of pool.agents_, and no other."
         )
     return [names.index(name) for name in agents]

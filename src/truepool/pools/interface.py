@@ -252,6 +252,12 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self, pooled: FloatArray, columns: Mapping[str, ArrayLike] | None = None
     ) -> IntArray:
         """Decide on cases by their pooled coordinates (T, C)."""
+        if isinstance(pooled, Mapping):
+            raise ReportError(
+                "decide takes pooled probabilities, an array with one row per case; "
+                f"got a {type(pooled).__name__}. Give the reports on one case, by "
+                "agent, to decide_one."
+            )
         costs = NO_COSTS if self.costs is None else self.costs
         if costs.columns and self.threshold is None:
             costs = costs.resolve({} if columns is None else columns)

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
@@ -43,8 +44,9 @@ def choose_agents(
             usable = [name for name in names if may_report(name)]
             others = [name for name in usable if not is_chosen(name, patterns)]
             raise AgentError(
-                f"no agent matches {pattern!r}{suggestion(pattern, others)}; columns "
-                f"that could be agents: {', '.join(usable) or 'none'} ({option})"
+                f"no agent matches {pattern!r}{suggestion(pattern, by_agent(others))}; "
+                "columns that could be agents: "
+                f"{', '.join(by_agent(usable)) or 'none'} ({option})"
             )
     return [name for name in names if not patterns or is_chosen(name, patterns)]
 
@@ -76,6 +78,17 @@ def is_chosen(name: str, patterns: Sequence[str]) -> bool:
         or fnmatchcase(agent, pattern)
         for pattern in patterns
     )
+
+
+def by_agent(names: Sequence[str]) -> list[str]:
+    """Return the names of columns; of those of classes, the agent's name alone.
+
+    >>> by_agent(["id", "rf:no", "rf:yes", "nb:yes"])
+    ['id', 'rf', 'nb:yes']
+    """
+    agents = Counter(name.rpartition(":")[0] for name in names)
+    pairs = ((name, name.rpartition(":")[0]) for name in names)
+    return [*dict.fromkeys(a if a and agents[a] > 1 else name for name, a in pairs)]
 
 
 def has_numbers(cells: Iterable[Any]) -> bool:

@@ -1,5 +1,6 @@
-"""Columns of classes whose names are joined by another character than a colon."""
+"""Columns of classes whose names are not joined by a colon alone."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -16,23 +17,52 @@ FEWEST = 3
 
 
 def class_columns(names: Iterable[str], labels: Iterable[str]) -> dict[str, str]:
-    """Return the names ``agent:class`` of columns such as ``rf_urgent``.
+    """Return the names ``agent:class`` of columns ``rf: urgent`` or ``rf_urgent``.
 
-    Two or more agents have a column for each of the same three or more labels, joined
-    by one character. {} where there are none, where two characters would do, or where
-    labels are numbers: ``model_1`` may be an agent.
+    Spaces around a colon are left out if an agent has columns for two or more labels.
+    Another character joins them if two or more agents have a column for each of the
+    same three or more labels. {} where there are none, where two characters would do,
+    or where labels are numbers: ``model_1`` may be an agent.
 
+    >>> class_columns(["id", "rf: no", "rf: yes"], ["no", "yes"])
+    {'rf: no': 'rf:no', 'rf: yes': 'rf:yes'}
     >>> names = ["id", "rf_low", "rf_mid", "rf_top", "nb_low", "nb_mid", "nb_top"]
     >>> found = class_columns(names, ["low", "mid", "top"])
     >>> found["nb_top"], len(found)
     ('nb:top', 6)
     """
     names, words = [*names], sorted(labels, key=len, reverse=True)
+    spaced = _spaced(names, words)
+    if spaced:
+        return spaced
     colons = any(name.endswith(f":{word}") for name in names for word in words)
     if len(words) < FEWEST or colons or any(map(is_number, words)):
         return {}
     found = [own for joint in JOINTS if (own := _joined_by(joint, names, words))]
     return found[0] if len(found) == 1 else {}
+
+
+def without_spaces(name: str) -> str:
+    """Return the name of a column without spaces around its last colon.
+
+    >>> without_spaces("Dr. Who : yes"), without_spaces("Dr. Who")
+    ('Dr. Who:yes', 'Dr. Who')
+    """
+    agent, colon, label = name.rpartition(":")
+    return f"{agent.rstrip()}:{label.lstrip()}" if colon else name
+
+
+def _spaced(names: Sequence[str], words: Sequence[str]) -> dict[str, str]:
+    """Columns with spaces around the colon of agents that have two or more labels."""
+    plain = {name: without_spaces(name) for name in names}
+    split = [name.rpartition(":") for name in plain.values()]
+    counts = Counter(agent for agent, _, label in split if agent and label in words)
+    found = {
+        name: new
+        for name, new in plain.items()
+        if name != new and counts[new.rpartition(":")[0]] > 1
+    }
+    return found if len({*plain.values()}) == len(plain) else {}
 
 
 def _joined_by(
@@ -68,13 +98,14 @@ def rename_class_columns(
     ['u:a', 'u:b', 'u:c', 'v:a']
     """
     name = written.outcome
-    if written.long or name not in frame.columns or frame[name].dtype != nw.String:
+    if written.long or name not in frame.columns:
         return frame, {}
-    labels = frame[name].drop_nulls().unique().to_list()
+    labels = frame[name].drop_nulls().unique()
     if len(labels) > len(frame.columns):
         return frame, {}
+    words = [f"{k:g}" if labels.dtype.is_numeric() else str(k) for k in labels]
     others = [column for column in frame.columns if column not in written.apart]
-    found = class_columns(others, [label for label in labels if label.strip()])
+    found = class_columns(others, [word for word in words if word.strip()])
     return (frame.rename(found), found) if found else (frame, {})
 
 

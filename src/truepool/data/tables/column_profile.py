@@ -266,11 +266,11 @@ def name_class_columns(
 ) -> tuple[dict[str, ColumnProfile], dict[str, str]]:
     """Call columns of classes ``agent:class``; also return what they were called.
 
-    The labels are those of any column of text.
+    The labels are those of any column.
     """
     numbers = [name for name, column in columns.items() if column.lies_within(100.0)]
-    texts = [c.distinct for c in columns.values() if c.numbers is None and not c.dated]
-    found = [class_columns(numbers, t) for t in texts if len(t) <= len(columns)]
+    labels = [column.distinct for column in columns.values() if not column.dated]
+    found = [class_columns(numbers, own) for own in labels if len(own) <= len(columns)]
     joined = next(filter(None, found), {})
     if any(other not in ({}, joined) for other in found):
         joined = {}

@@ -23,7 +23,7 @@ from truepool.data.labels import Labels, format_names
 from truepool.data.panel import check_times
 from truepool.data.row_names import Naming, cases_of_rows
 from truepool.data.tables.agent_columns import renormalize
-from truepool.data.tables.class_columns import JOINTS
+from truepool.data.tables.class_columns import JOINTS, without_spaces
 from truepool.data.tables.numbers import describe_amounts, parse_numbers
 from truepool.data.tables.report_columns import parse_reports
 from truepool.data.tables.table_format import TableFormat
@@ -106,12 +106,15 @@ class ColumnSelection:
 
     def reports(self, names: Collection[str]) -> list[str]:
         """Columns with the reports: one of each agent, or one per class."""
+        given = {without_spaces(name): name for name in names}
+        given |= {name: name for name in names}
+        named = self._by_class(":")
+        if not given.keys().isdisjoint(named):
+            return [given.get(name, name) for name in named]
         if len(self.labels.names) == 2:
-            named = self._by_class(":")
-            return list(self.agents) if set(named).isdisjoint(names) else named
-        ways = map(self._by_class, (":", *JOINTS))
-        found = (own for own in ways if not set(own).isdisjoint(names))
-        return next(found, self._by_class(":"))
+            return list(self.agents)
+        ways = map(self._by_class, JOINTS)
+        return next((own for own in ways if not set(own).isdisjoint(names)), named)
 
     def _by_class(self, joint: str) -> list[str]:
         return [

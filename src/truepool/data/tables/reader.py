@@ -38,6 +38,7 @@ from truepool.data.row_names import case_name, cases_of_rows, named_cases
 from truepool.data.sparse import SparseReports
 from truepool.data.tables.agent_columns import (
     binary_columns,
+    by_agent,
     choose_agents,
     group_by_agent,
     has_numbers,
@@ -551,9 +552,10 @@ def _table(
     units = bool(written.percent) and (whole or written.outcome in frame.columns)
     for role, name, options in _named_columns(written, frame.columns):
         if name is not None and name not in frame.columns:
+            known = by_agent(frame.columns)
             raise SourceError(
-                f"there is no {role} column {name!r}{suggestion(name, frame.columns)}; "
-                f"columns: {', '.join(frame.columns)}. Name one of them ({options})."
+                f"there is no {role} column {name!r}{suggestion(name, known)}; "
+                f"columns: {', '.join(known)}. Name one of them ({options})."
             )
     for role, name in (("weight", written.weight), ("propensity", written.propensity)):
         if name is not None:

@@ -13,7 +13,10 @@ from truepool.data.tables.times import time_formats
 MOST_MARKS = 10
 """A column with more different texts than this is no agent with marks for no report."""
 
-VERDICTS = "; if these are verdicts of a judge, use truepool jury"
+VERDICTS = (
+    "; if these are verdicts of a judge, use truepool jury, or "
+    "truepool.juries.read_verdicts in Python"
+)
 """What a column of two words may be, except where a jury is read."""
 
 
@@ -62,7 +65,8 @@ def check_texts(
         raise ReportError(
             f"a report must be a number in [0, 1]; {names} hold the words {first!r} "
             f"and {second!r}. Verdicts in words are read by truepool jury, with "
-            "--positive; columns that are no agents are left out with --ignore."
+            "--positive, and in Python by truepool.juries.read_verdicts; columns that "
+            "are no agents are left out with --ignore."
         )
     names = join_names(
         [f"{each.name!r}{' (dates)' * bool(each.formats)}" for each in columns]
