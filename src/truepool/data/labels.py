@@ -230,15 +230,15 @@ def encode_outcomes(
 def no_outcome_words(labels: Iterable[Any]) -> list[str]:
     """Labels that may mean that there is no outcome, or none yet.
 
-    >>> no_outcome_words(["yes", "no", "Unknown", "storniert"])
-    ['Unknown', 'storniert']
+    >>> no_outcome_words(["yes", "no", "Unknown", "storniert", "Pending review"])
+    ['Unknown', 'storniert', 'Pending review']
     """
-    return [x for x in labels if isinstance(x, str) and x.casefold() in NO_OUTCOME]
+    words = ((x, x.casefold()) for x in labels if isinstance(x, str))
+    return [x for x, w in words if w in NO_OUTCOME or w.startswith("pending ")]
 
 
 def _word_cure(labels: Sequence[Any]) -> str:
-    words = no_outcome_words(labels)
-    if not words:
+    if not (words := no_outcome_words(labels)):
         return (
             "Leave the outcome empty where it is not known yet (or pass --missing "
             "LABEL for a label that says so), "
