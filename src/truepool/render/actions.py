@@ -176,7 +176,7 @@ def _joined(
     if not sure:
         return text
     unsure = [
-        f"{fix.who[0]}: not significant"
+        f"{fix.who[0]}: not {'known' if fix.saving is None else 'significant'}"
         for fix in fixes
         if fix.saving is None or fix.saving.low <= 0
     ]
