@@ -448,7 +448,7 @@ def test_a_reversed_agent_that_costs_more_comes_before_a_stuck_feed():
 
 
 def test_recalibration_that_saves_nothing_is_no_step_and_a_feed_is_one():
-    """A feed that broke after the last outcome has cost nothing yet."""
+    """A broken feed that has cost nothing yet may cost something in the next case."""
     nothing = Estimate(0.0, -0.01, 0.01)
     faults = ("biased", "changed-feed")
     found = tuple(

@@ -22,6 +22,7 @@ from truepool.core.errors import (
     PanelError,
     SettingError,
 )
+from truepool.core.formatting import percent
 from truepool.data.tables import ReportTable
 from truepool.juries.advice import advise
 from truepool.juries.column_pairs import order_bias, repetition
@@ -317,6 +318,27 @@ def test_a_judge_who_is_reversed_is_told_from_one_who_knows_nothing():
     assert "relation to the labels is reversed. Check which label is positive." in first
     assert jury.judges[0].calibration.slope.high < 0
     assert "no judge shows" not in printed(jury)
+
+
+@pytest.mark.parametrize("surprises", [0, 5])
+def test_a_judge_in_words_that_has_no_slope_may_be_reversed(surprises):
+    """One of its two verdicts always meets the same label, so no slope is finite."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 200)
+    wrong = 1.0 - truth
+    wrong[np.flatnonzero(truth[:60])[:surprises]] = 1.0
+    sound = np.where(rng.random(200) < 0.8, truth, 1 - truth)
+    jury = tp.jury(with_labels(np.column_stack([wrong, sound, sound]), truth, 60))
+    judge = jury.judges[0]
+    assert judge.calibration.slope is None
+    assert "same" not in judge.calibration.no_slope
+    assert judge.auc.high < 0.5 < jury.judges[1].auc.low
+    first = steps(jury)[0]
+    assert first.startswith(
+        f"Do not rely on agent0 (accuracy {percent(surprises / 60)}, AUC "
+    )
+    assert "relation to the labels is reversed. Check which label is positive." in first
+    assert judge.advice in ("drop", "no relation")
 
 
 def test_of_a_rare_event_a_judge_need_not_beat_the_commoner_label(runs):

@@ -601,6 +601,26 @@ def test_a_warning_that_saves_more_than_the_errors_comes_before_them():
     assert not any("recalibrate" in step for step in others)
 
 
+def test_a_recalibration_that_is_not_significant_among_the_pools_saves_nothing():
+    """One step kept the mean against `platt`, and the next said what `platt` saves."""
+    fault = warning("under-confident-pool", saving=estimate(0.2, 0.01))
+    sure = fixed(fault, **UNCHANGED)
+    assert "(saves 0.200 per case" in sure.steps[-1]
+    tests = [replace(one, holm=0.336) for one in sure.significance]
+    unsure = replace(sure, significance=tuple(tests))
+    assert unsure.steps[-1] == (
+        "Also recalibrate the pool, as `platt` does with the mean (for its "
+        "probabilities; decisions do not get significantly cheaper)."
+    )
+    also = replace(fixed(), findings=(recalibration("biased-pool", saves=0.2),))
+    assert "Recalibrating mean" in advice(also)
+    assert "Recalibrating mean" not in advice(replace(also, significance=tuple(tests)))
+    dead = error("constant-feed", "ada", saving=estimate(0.01))
+    first = replace(also, recommendation=fixed(dead).recommendation)
+    assert "would save more" in advice(first)
+    assert "would save" not in advice(replace(first, significance=tuple(tests)))
+
+
 def test_who_is_taken_out_is_not_recalibrated_as_well():
     dead = error("constant-feed", "ada", saving=estimate(0.01, 0.001))
     off = error("over-confident", "ada", saving=estimate(0.05, 0.01))

@@ -431,7 +431,12 @@ class Evidence:
     def saving_without(
         self, agent: int, cases: IntArray | None = None
     ) -> Estimate | None:
-        """What the pool would save per case without the agent's reports."""
+        """What the pool would save per case without the agent's reports on ``cases``.
+
+        None where none of them was tested, as after the last known outcome.
+        """
+        if cases is not None and not np.isin(cases, self.sample).any():
+            return None
         return self.saving(self.sample_cost - self.cost_without([agent], cases))
 
     @cached_property

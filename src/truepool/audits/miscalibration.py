@@ -26,6 +26,11 @@ NO_OVERLAP = (
     "the reports separate nearly all positive from negative cases, so none can be "
     "estimated"
 )
+ONE_SHARED = (
+    "positive and negative cases have only one report in common, so none can be "
+    "estimated"
+)
+SAME = "(nearly) all reports are the same"
 OVER = "is over-confident (too extreme)"
 UNDER = "is under-confident (not extreme enough)"
 SURER = "too sure of the class that it finds likeliest"
@@ -133,7 +138,11 @@ def missing_slope(
     wrong = min(area, 1 - area) * ones * (float(w.sum()) - ones)
     if max(area, 1 - area) > SEPARATED and wrong <= WRONG_PAIRS:
         return NO_OVERLAP
-    return "" if np.isfinite(slope) else "(nearly) all reports are the same"
+    if np.isfinite(slope):
+        return ""
+    zeros, ones = p[outcomes == 0], p[outcomes == 1]
+    apart = zeros.max() <= ones.min() or ones.max() <= zeros.min()
+    return ONE_SHARED if apart and np.ptp(p) > 0 else SAME
 
 
 def share_gone(found: Calibration, other: Calibration) -> float:

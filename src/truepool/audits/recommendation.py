@@ -193,7 +193,7 @@ def _fixes(
 def _may_save(finding: Finding) -> bool:
     """Whether fixing this may save something.
 
-    A feed that costs nothing yet, such as one that broke after the last outcome, may.
+    A feed that has cost nothing yet may.
     """
     if finding.cost is None or finding.cost.value > 0:
         return True

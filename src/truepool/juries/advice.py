@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from truepool.comparison import Estimate
-from truepool.juries.values import Advice, Jury
+from truepool.juries.values import Advice, Judge, Jury
 
 
 def advise(jury: Jury) -> Jury:
@@ -16,27 +16,42 @@ def advise(jury: Jury) -> Jury:
     for group in _groups_to_choose_from(jury):
         new |= dict.fromkeys(group, "keep one")
     drop = _dropped(jury)
-    new |= {name: "no relation" for name in unrelated(jury) if name not in drop}
+    new |= {j.name: "no relation" for j in unrelated(jury) if j.name not in drop}
     judges = (replace(j, advice=new.get(j.name, j.advice)) for j in jury.judges)
     return replace(jury, judges=tuple(judges))
 
 
-def unrelated(jury: Jury) -> dict[str, tuple[float, Estimate]]:
-    """Accuracy and slope of judges without a relation to the labels, or a reversed one.
+def unrelated(jury: Jury) -> list[Judge]:
+    """Judges without a relation to the labels, or with a reversed one.
 
     The interval of the slope is not above 0, and always answering the commoner label is
     right more often. Labels that are no random sample say nothing about it.
     """
-    found: dict[str, tuple[float, Estimate]] = {}
     if jury.selective:
-        return found
-    for judge in jury.judges:
-        slope = None if judge.calibration is None else judge.calibration.slope
-        if slope is None or judge.accuracy is None:
-            continue
-        if slope.low <= 0 and judge.accuracy < commoner_label_share(jury):
-            found[judge.name] = judge.accuracy, slope
-    return found
+        return []
+    usual = commoner_label_share(jury)
+    return [
+        judge
+        for judge in jury.judges
+        if judge.accuracy is not None and judge.accuracy < usual
+        if is_reversed(judge) or ((slope := slope_of(judge)) and slope.low <= 0)
+    ]
+
+
+def is_reversed(judge: Judge) -> bool:
+    """Whether positive items surely get lower verdicts: by the slope, or by the AUC.
+
+    Verdicts in words have no slope where one of the words always meets the same label.
+    """
+    slope = slope_of(judge)
+    if slope is not None:
+        return slope.high < 0
+    return judge.auc is not None and judge.auc.high < 0.5
+
+
+def slope_of(judge: Judge) -> Estimate | None:
+    """Slope of a judge's calibration, where there is one."""
+    return None if judge.calibration is None else judge.calibration.slope
 
 
 def commoner_label_share(jury: Jury) -> float:
@@ -59,7 +74,7 @@ def _groups_to_choose_from(jury: Jury) -> list[list[str]]:
     adds beside the others, and one of them alone may well help. One without a relation
     to the labels is no judge to keep.
     """
-    drop, useless = _dropped(jury), unrelated(jury)
+    drop, useless = _dropped(jury), {judge.name for judge in unrelated(jury)}
     groups = [[name for name in one if name not in useless] for one in _groups(jury)]
     left = [[name for name in group if name not in drop] or group for group in groups]
     return [group for group in left if len(group) > 1]

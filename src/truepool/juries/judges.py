@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from truepool.audits.topics.calibration import calibration
+from truepool.audits.topics.reversal import auc_interval
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.data.panel import Panel
@@ -15,8 +16,9 @@ from truepool.juries.values import Advice, Copy, Judge
 from truepool.juries.verdicts import Verdicts
 from truepool.measures.credit.bootstrap import contributions
 from truepool.measures.diversity import correlation
-from truepool.measures.groups import FEWEST_CASES
+from truepool.measures.groups import FEWEST_CASES, enough_cases
 from truepool.measures.inference import Resamples, independent_units
+from truepool.measures.scores import auc
 
 MIN_LABELS = 20
 """Labels from which rates, costs and judges are spoken of; the study of their coverage
@@ -45,7 +47,7 @@ def judges(verdicts: Verdicts, level: float, seed: int) -> Iterator[Judge]:
         known = ~np.isnan(reports[:, i])
         p, y = reports[known, i], verdicts.labels[known]
         n = len(y)
-        brier = accuracy = bias = curve = None
+        brier = accuracy = bias = curve = area = None
         w = verdicts.weights[known]
         if n:
             brier = float(np.average(np.square(p - y), weights=w))
@@ -59,10 +61,14 @@ def judges(verdicts: Verdicts, level: float, seed: int) -> Iterator[Judge]:
             )
             inside = np.clip(p, verdicts.clip, 1 - verdicts.clip)
             curve = calibration(name, inside[:, None], y, level, weights)
+            if enough_cases(y):
+                area = auc_interval(auc(p, y, sample_weight=weights), y, level)
         credit = credits[i] if enough and credits else None
         advice = None if credit is None else _advise(credit)
         answered = float(shares[i])
-        yield Judge(name, answered, n, brier, accuracy, bias, credit, advice, curve)
+        yield Judge(
+            name, answered, n, brier, accuracy, bias, credit, advice, curve, area
+        )
 
 
 def _credits(verdicts: Verdicts, level: float, seed: int) -> list[Estimate]:

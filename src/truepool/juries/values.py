@@ -54,6 +54,9 @@ class Judge:
         credit. None where labels are too few.
     calibration : Calibration or None
         Slope and curve: how often verdicts of each height are right.
+    auc : Estimate or None
+        Chance that a positive item gets a higher verdict than a negative one; below
+        one half the judge is reversed. None where labels are too few.
     """
 
     name: str
@@ -65,6 +68,7 @@ class Judge:
     credit: Estimate | None
     advice: Advice | None
     calibration: Calibration | None
+    auc: Estimate | None = None
 
 
 @dataclass(frozen=True)

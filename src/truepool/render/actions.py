@@ -1,12 +1,15 @@
 """What to do about a finding, in words, and what that saves."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from truepool.audits.priorities import is_removable_feed, removable
 from truepool.audits.severity import FIRST, LABELS, LEAK, SWAPPED, UNRELATED
-from truepool.audits.values import Fix
+from truepool.audits.topics.comparison import significantly_cheaper
+from truepool.audits.topics.threshold import POOL_FAULTS
+from truepool.audits.values import Audit, Fix
 from truepool.core.formatting import join_names, money
 from truepool.data.tables.agent_columns import removal_options
+from truepool.measures.capacity import without_capacity
 
 RECALIBRATION = "ask whoever runs {who} to recalibrate {it}"
 FEED = "take {who} out of the pool or fix {its} {feed}"
@@ -15,6 +18,11 @@ NO_RELATION = (
     "joined to the cases"
 )
 POOL = "recalibrate the pool, as `platt` does with the mean"
+
+FOR_PROBABILITIES = (
+    " (for its probabilities; decisions do not get significantly cheaper)"
+)
+"""What a recalibration is for where no saving is shown."""
 
 ACTIONS = {
     LABELS: "find out which label is the positive one",
@@ -116,10 +124,16 @@ def worded(action: str, agents: Sequence[str]) -> str:
     return action.format(who=join_names(agents), **number)
 
 
-def join(fixes: Sequence[Fix], currency: str | None = None, measured: str = "") -> str:
+def join(
+    fixes: Sequence[Fix],
+    currency: str | None = None,
+    measured: str = "",
+    unproven: Collection[str] = (),
+) -> str:
     """List what to do, the same action once; with a currency, what it saves.
 
-    ``measured`` says how savings are measured, if not as everything else is.
+    ``measured`` says how savings are measured, if not as everything else is;
+    ``unproven`` are codes of the pool's faults whose fix does not save significantly.
     """
     together: dict[tuple[str, str], list[Fix]] = {}
     for fix in fixes:
@@ -129,9 +143,28 @@ def join(fixes: Sequence[Fix], currency: str | None = None, measured: str = "") 
         apart = fix.who[0] if alone and fix.who else ""
         together.setdefault((_action(fix), apart), []).append(fix)
     return "; ".join(
-        _joined(action, same, currency, measured)
+        action + FOR_PROBABILITIES
+        if same[0].code in unproven
+        else _joined(action, same, currency, measured)
         for (action, _), same in together.items()
     )
+
+
+def todo(audit: Audit, fixes: Sequence[Fix]) -> str:
+    """List what to do, and what it saves on these cases."""
+    measured = without_capacity(audit.capacity)
+    return join(fixes, audit.currency, measured, unproven(audit))
+
+
+def unproven(audit: Audit) -> Sequence[str]:
+    """Faults of the pool whose fix does not save significantly among the pools tried.
+
+    Of the mean that fix is `platt`, which is one of them: it passes the same test.
+    """
+    tried = {other.pool for other in audit.significance}
+    if audit.recommendation.in_use != "mean" or "platt" not in tried:
+        return ()
+    return () if "platt" in significantly_cheaper(audit.significance) else POOL_FAULTS
 
 
 def removal(fixes: Sequence[Fix], agents: Sequence[str], pool: str) -> str:
@@ -176,7 +209,7 @@ def _joined(
     if not sure:
         return text
     unsure = [
-        f"{fix.who[0]}: not significant"
+        f"{fix.who[0]}: not {'known' if fix.saving is None else 'significant'}"
         for fix in fixes
         if fix.saving is None or fix.saving.low <= 0
     ]

@@ -24,6 +24,8 @@ from truepool.render.actions import (
     RECALIBRATION,
     join,
     removal,
+    todo,
+    unproven,
     worded,
 )
 from truepool.render.costs import unit as costs_unit
@@ -106,8 +108,7 @@ def _first(audit: Audit) -> str:
     if not steps:
         return ""
     out = removal(steps, audit.agents, audit.pool)
-    todo = join(steps, audit.currency, without_capacity(audit.capacity))
-    return f"Before anything else, {todo}.{out}{_why_first(audit)}"
+    return f"Before anything else, {todo(audit, steps)}.{out}{_why_first(audit)}"
 
 
 def _why_first(audit: Audit) -> str:
@@ -142,6 +143,7 @@ def _best_recalibration(audit: Audit, apart: AbstractSet[str]) -> Finding | None
         if finding.code in (*CALIBRATION, *POOL_FAULTS)
         and finding.cost is not None
         and finding.cost.low > 0
+        and finding.code not in unproven(audit)
         and apart.isdisjoint(finding.who)
     ]
     return max(savings, key=lambda pair: pair[0])[1] if savings else None
@@ -254,7 +256,7 @@ def _recalibrated(audit: Audit) -> str:
         for f in audit.findings
         if f.code in POOL_FAULTS and f.cost is not None and f.cost.low > 0
     ]
-    if not savings or "Recalibrating the pool" in _why_first(audit):
+    if not savings or unproven(audit) or "Recalibrating the pool" in _why_first(audit):
         return ""
     saved = _cost(audit, savings[0].value)
     others = "earlier cases" if audit.recommendation.forward else "the other folds"
@@ -368,7 +370,7 @@ def _also(audit: Audit) -> str:
         steps = [fix for fix in steps if fix.code not in CALIBRATION]
     if not steps:
         return ""
-    return f"Also {join(steps, audit.currency, without_capacity(audit.capacity))}."
+    return f"Also {todo(audit, steps)}."
 
 
 def _name(pool: str, plan: Recommendation) -> str:

@@ -4,7 +4,13 @@ from collections.abc import Iterator
 
 from truepool.core.formatting import percent, pluralize
 from truepool.juries import Jury
-from truepool.juries.advice import commoner_label_share, near_copies, unrelated
+from truepool.juries.advice import (
+    commoner_label_share,
+    is_reversed,
+    near_copies,
+    slope_of,
+    unrelated,
+)
 from truepool.measures.automation import Certificate
 from truepool.render.numbers import amount, format_estimate
 
@@ -76,9 +82,13 @@ def steps(jury: Jury) -> list[str]:
 def _doubt(jury: Jury) -> Iterator[str]:
     none: list[str] = []
     reverse: list[str] = []
-    for name, (accuracy, slope) in unrelated(jury).items():
-        numbers = f"accuracy {percent(accuracy)}, slope {format_estimate(slope)}"
-        (reverse if slope.high < 0 else none).append(f"{name} ({numbers})")
+    for judge in unrelated(jury):
+        slope = slope_of(judge)
+        measured = f"slope {format_estimate(slope)}"
+        if slope is None:
+            measured = f"AUC {format_estimate(judge.auc)}"
+        numbers = f"accuracy {percent(judge.accuracy or 0.0)}, {measured}"
+        (reverse if is_reversed(judge) else none).append(f"{judge.name} ({numbers})")
     chance = (
         "Always answering the commoner label is right in "
         f"{percent(commoner_label_share(jury))} of the labelled items."

@@ -218,6 +218,16 @@ def test_a_few_surprises_among_many_cases_leave_a_slope():
     assert result.no_slope == ""
 
 
+def test_two_reports_of_which_one_always_meets_the_same_outcome_have_no_slope():
+    p = np.repeat([0.02, 0.98], [27, 22])[:, None]
+    outcomes = np.r_[np.ones(22, int), np.zeros(27, int)]  # none at the higher report
+    result = calibration("ada", p, outcomes, 0.95)
+    assert result.slope is None
+    assert result.no_slope.startswith(
+        "positive and negative cases have only one report"
+    )
+
+
 def test_the_same_report_throughout_and_too_few_cases_are_reasons_too():
     outcomes = np.arange(100) % 2
     same = calibration("ada", np.full((100, 1), 0.5), outcomes, 0.95)

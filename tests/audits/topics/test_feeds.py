@@ -152,6 +152,9 @@ def test_a_fault_after_the_last_outcome_is_dated_by_its_own_case(
     finding = found[code]
     assert (finding["who"], finding["since"]) == (["agent1"], known)
     assert "agent1" in result.output.partition("The pool is")[0], "something to do"
+    assert finding["cost"] is None, "no outcome since then, so nobody knows"
+    assert "if left out since then" not in result.output
+    assert not any("since then" in path.read_text() for path in names.values())
     if not dated:
         assert finding["date"] == ""
         return

@@ -136,7 +136,8 @@ def _missing_slopes(jury: Jury) -> Iterator[str]:
         yield (
             f"Slope -: it needs {FEWEST_CASES} labelled verdicts of the judge, with "
             f"{FEWEST_OF_A_CLASS} of each label, and verdicts that differ but do not "
-            "separate nearly all positive from negative items."
+            "separate nearly all positive from negative items; if there are only two, "
+            "such as two words, each must meet both labels."
         )
 
 
