@@ -81,6 +81,19 @@ def test_a_fault_that_is_only_more_certain_than_before_is_not_worse(extreme):
     )
 
 
+def test_a_fault_that_is_only_less_certain_than_before_is_the_same(extreme):
+    result, finding = extreme
+    now = next(row for row in result.calibration if row.who == "agent1").slope
+    earlier = graded_before(result, now.value - 0.01)
+    for row in earlier["findings"]:
+        if (row["code"], row["who"]) == ("over-confident", ["agent1"]):
+            row["severity"] = "error"
+    less = replace(finding, severity="warning")
+    others = tuple(f for f in result.findings if f is not finding)
+    found = compare_audits(earlier, replace(result, findings=(less, *others)))
+    assert (found.worse, found.better, found.certain) == ((), (), ())
+
+
 def test_a_fault_that_shrank_is_better_however_it_is_graded(extreme):
     result, finding = extreme
     found = compare_audits(graded_before(result, 0.05), result)

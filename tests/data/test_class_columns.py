@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from truepool.core.errors import OutcomeError, TruepoolError
+from truepool.core.errors import OutcomeError, ReportError, TruepoolError
 from truepool.data.labels import Labels
 from truepool.data.tables import TableFormat, load_panel, read_panel
 from truepool.data.tables.batches import read_batches
@@ -269,3 +269,30 @@ def test_a_look_at_a_table_finds_them(tmp_path, joint):
     assert profile.classes == CLASSES
     assert f"'Logit 2019{joint}Deferred' are read as" in profile.reasons["agents"]
     assert profile.problem is None
+
+
+@pytest.mark.parametrize("colon", [":", ": "])
+def test_two_classes_of_one_agent_beside_single_columns_are_not_two_agents(
+    tmp_path, colon
+):
+    """They were two agents, one of which reports the opposite."""
+    rng = np.random.default_rng(4)
+    p, q = rng.random((2, 80)).round(3)
+    columns = {"flu": p, f"net{colon}yes": q, f"net{colon}no": 1 - q}
+    frame = pd.DataFrame(columns | {"y": np.where(rng.random(80) < p, "yes", "no")})
+    with pytest.raises(ReportError, match="'net:yes' and 'net:no' are of two classes"):
+        read_panel(frame, positive="yes")
+    written = TableFormat("y", positive="yes", ignore="net:no")
+    panel, _ = load_panel(frame, written)
+    assert panel.agents == ("flu", "net:yes")
+    path = tmp_path / "new.csv"
+    frame.to_csv(path, index=False)
+    (batch,) = read_batches(path, panel.agents, panel.labels, TableFormat())
+    assert_allclose(np.column_stack(batch.reports), panel.reports)
+
+
+def test_two_columns_of_one_prefix_that_do_not_sum_to_one_are_two_agents():
+    rng = np.random.default_rng(5)
+    columns = {name: rng.random(40) for name in ("flu", "net:a", "net:b")}
+    frame = pd.DataFrame(columns | {"y": np.arange(40) % 2})
+    assert read_panel(frame).agents == ("flu", "net:a", "net:b")

@@ -49,6 +49,8 @@ def compare_audits(earlier: Mapping[str, Any], audit: Audit) -> Changes:
         way = _movement(earlier, plain, key)
         if way == "better" and key not in then:  # another fault had been named
             way = "worse"
+        if way == "same" and after > before:  # fewer cases make it less certain
+            continue
         moved[way or ("worse" if after < before else "better")].append(key)
     recommendation = earlier["recommendation"]
     told_apart = "weighting" in earlier

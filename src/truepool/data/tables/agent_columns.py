@@ -171,6 +171,7 @@ def _split(
         if numbered:
             raise _uneven(columns, found, numbered)
         _check_same_classes(found)
+        _check_one_each(columns, found)
         return tuple(columns), (), np.stack(list(columns.values()), axis=1)
     if numbered:
         wanted = tuple(map(str, range(len(classes))))
@@ -204,6 +205,26 @@ def _check_same_classes(found: Mapping[str, Mapping[str, FloatArray]]) -> None:
         f"{', '.join(f'{like}:{label}' for label in found[like])}; {odd!r} has "
         f"{', '.join(own)}{hint}. Correct the header, or leave the agent out."
     )
+
+
+def _check_one_each(
+    columns: Mapping[str, FloatArray], found: Mapping[str, Mapping[str, FloatArray]]
+) -> None:
+    """Refuse two columns of one agent that sum to 1, beside agents with one column."""
+    for agent, labels in found.items():
+        if len(labels) != 2 or "" in labels:
+            continue
+        total = np.sum([*labels.values()], axis=0)
+        if np.nanmax(np.abs(total - 1), initial=0.0) > SUM_TOLERANCE:
+            continue
+        first, second = (f"{agent}:{label}" for label in labels)
+        other = next(name for name in columns if name not in (first, second))
+        raise ReportError(
+            "agents give either one probability or one per class; columns "
+            f"{first!r} and {second!r} are of two classes, since they sum to 1, and "
+            f"{other!r} is not. Keep the one of the positive class: leave the other "
+            f"out, as in --ignore {shlex.quote(second)}."
+        )
 
 
 def _uneven(

@@ -112,7 +112,7 @@ class ColumnSelection:
         if not given.keys().isdisjoint(named):
             return [given.get(name, name) for name in named]
         if len(self.labels.names) == 2:
-            return list(self.agents)
+            return [given.get(name, name) for name in self.agents]
         ways = map(self._by_class, JOINTS)
         return next((own for own in ways if not set(own).isdisjoint(names)), named)
 
