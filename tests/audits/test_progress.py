@@ -9,6 +9,7 @@ from faults import COSTS, flipped, sound
 
 from truepool.audits import audit
 from truepool.audits.progress import compare_audits
+from truepool.audits.values import Segment
 from truepool.core.errors import SourceError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -92,6 +93,21 @@ def test_a_fault_that_is_only_less_certain_than_before_is_the_same(extreme):
     others = tuple(f for f in result.findings if f is not finding)
     found = compare_audits(earlier, replace(result, findings=(less, *others)))
     assert (found.worse, found.better, found.certain) == ((), (), ())
+
+
+@pytest.mark.parametrize(("shortage", "better"), [("too few cases", 0), (None, 1)])
+def test_a_fault_of_a_segment_is_gone_only_if_the_segment_is_judged(
+    extreme, shortage, better
+):
+    result, _ = extreme
+    earlier = json.loads(json.dumps(result.to_dict()))
+    fault = {**earlier["findings"][0], "code": "biased-segment", "who": []}
+    earlier["findings"].append({**fault, "severity": "error", "unit": "in ward a"})
+    wards = {"group": "a", "cases": 90, "positives": 9, "shortage": None}
+    earlier["segments"] = [wards]
+    now = Segment("a", 90, 9, shortage=shortage)
+    found = compare_audits(earlier, replace(result, segments=(now,)))
+    assert len(found.better) == better
 
 
 def test_a_fault_that_shrank_is_better_however_it_is_graded(extreme):

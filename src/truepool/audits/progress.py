@@ -13,6 +13,8 @@ REQUIRED_KEYS = {
     *("agents", "pool", "costs", "threshold", "outcome_labels"),
 }
 SLOPE, BIAS = "calibration slope", "bias"
+SEGMENTS = ("biased-segment", "fails-in-segment")
+"""Findings that are gone only where every segment judged then is judged now."""
 """Units of effects that the table of calibration has, whether they are found or not."""
 POOL = (("pool",),)
 """Stands for the pool among agents, which may have any name."""
@@ -39,6 +41,7 @@ def compare_audits(earlier: Mapping[str, Any], audit: Audit) -> Changes:
     plain = audit.to_dict()
     then, now = _findings(earlier), _findings(plain)
     left_out = tuple(a for a in earlier["agents"] if a not in audit.agents)
+    judged = _judged(plain)
     moved: dict[str, list[tuple[str, ...]]] = {"worse": [], "better": [], "same": []}
     for key in {**now, **then}:
         grades = [found.get(key, {}).get("severity") for found in (then, now)]
@@ -50,6 +53,8 @@ def compare_audits(earlier: Mapping[str, Any], audit: Audit) -> Changes:
         if way == "better" and key not in then:  # another fault had been named
             way = "worse"
         if way == "same" and after > before:  # fewer cases make it less certain
+            continue
+        if key[0] in SEGMENTS and after > before and not _judged(earlier) <= judged:
             continue
         moved[way or ("worse" if after < before else "better")].append(key)
     recommendation = earlier["recommendation"]
@@ -70,6 +75,11 @@ def compare_audits(earlier: Mapping[str, Any], audit: Audit) -> Changes:
         ),
         tuple(key for key in moved["worse"] if key not in then),
     )
+
+
+def _judged(plain: Mapping[str, Any]) -> set[str]:
+    """Segments with enough cases to be judged."""
+    return {s["group"] for s in plain.get("segments") or () if s["shortage"] is None}
 
 
 def _findings(plain: Mapping[str, Any]) -> dict[tuple[str, ...], Mapping[str, Any]]:
