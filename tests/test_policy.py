@@ -85,6 +85,7 @@ POLICY = {
         "SPARSE_CELLS": 1_000_000,
         "SPARSE_FILL": 0.1,
     },
+    "data.tables.report_columns": {"SMALL_SCORE": 20},
     "data.tables.agent_columns": {"ID_CASES": 10, "SUM_TOLERANCE": 0.01},
     "data.tables.column_profile": {
         "FEW_CELLS": 3,
@@ -436,6 +437,7 @@ POLICY = {
         "HOUR": 3_600.0,
         "MINUTE": 60.0,
         "NAMED": 3,
+        "RECENT": 600.0,
     },
     "server.dashboard": {"CELLS": 100_000, "DECISIONS": 2_000, "FRESH": 2.0},
     "server.demo": {

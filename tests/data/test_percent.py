@@ -484,3 +484,17 @@ def test_small_percentages_with_signs_leave_no_doubt_in_a_long_table():
     panel = read_panel(long_frame(small), long=LONG, percent="vendor_a")
     found = panel.reports[:, panel.agents.index("vendor_a")]
     assert_allclose(found, SHARES["vendor_a"] / 100, atol=1e-4)
+
+
+@pytest.mark.parametrize(("top", "offered"), [(20, True), (21, False)])
+def test_small_whole_numbers_may_be_scores_too(top, offered):
+    """Pasted, --percent counted 5 points of 10 as 5 %, without a word."""
+    points = np.arange(60) % (top + 1)
+    columns = {"a": [0.1, 0.2] * 30, "v": [12.5, 70.0] * 30, "points": points}
+    table = pa.table(columns | {"y": [0, 1] * 30})
+    with pytest.raises(ReportError, match="pass --percent=v,points") as refusal:
+        read_panel(table, percent="v")
+    cure = f"if these are scores, --scores points=0-{top} (lowest-highest)."
+    assert (cure in str(refusal.value)) == offered
+    panel = read_panel(table, percent="v", scores=f"points=0-{top}")
+    assert panel.reports[1, 2] == 1 / top

@@ -31,6 +31,9 @@ from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.text_columns import MOST_MARKS, TextColumn, check_texts
 from truepool.data.tables.units import EDGE, ENOUGH
 
+SMALL_SCORE = 20
+"""Whole numbers up to this are scores as often as percentages."""
+
 
 @dataclass(frozen=True, eq=False)
 class ReportColumn:
@@ -146,6 +149,11 @@ class ReportColumn:
             names = dict.fromkeys(_agent(each, table) for each in (name, *new))
             which = "it is" if len(names) == 1 else f"{join_names([*names])} are"
             option = percent_option([*kept, *names])
+            own = rest[(self.owner == self.owner[row]) & np.isfinite(rest)]
+            whole = own.size >= ENOUGH and bool(np.all(own % 1 == 0))
+            if whole and high <= SMALL_SCORE:
+                span = shlex.quote(f"{name}=0-{high:g}")
+                option += f"; if these are scores, --scores {span} (lowest-highest)"
             raise ReportError(
                 f"a report must lie in [0, 1]; {self._kind} {name!r} has "
                 f"{self._cell(row)} in {self._row(row)}. If {which} in percent, pass "
