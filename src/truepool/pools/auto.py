@@ -20,6 +20,7 @@ from truepool.measures.folds import (
     panel_splits,
     selection,
 )
+from truepool.measures.shrinkage import RARE_FILL
 from truepool.pools import candidates, imputation
 from truepool.pools.candidate_weights import (
     CAUTIOUS,
@@ -42,7 +43,7 @@ TWO_CLASSES: tuple[str | Pool, ...] = ("ridge", Ridge(scale="reports"))
 """What it combines besides for two classes; with more they take too long."""
 FEWEST_CASES = 10
 """With fewer cases nothing is learned: the answer is the mean log-odds."""
-MOST_MISSING = 0.5
+MOST_MISSING = 1.0 - RARE_FILL
 """Largest share of missing reports that are filled in: in a crowd of which everyone
 reports on a few cases, what the others said is no better than nothing."""
 
@@ -234,8 +235,10 @@ class Auto(Pool):
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
+        if self.imputation_ is None:
+            return self._mixture.combine(values)
         gaps = np.isnan(values).any(axis=(1, 2))
-        if self.imputation_ is None or not gaps.any():
+        if not gaps.any():
             return self._mixture.combine(values)
         drawn = imputation.draw_reports(values[gaps], self.imputation_)
         pooled = self._mixture.combine(drawn.reshape(-1, *values.shape[1:]))
