@@ -7,7 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+
+from truepool.data.tables.column_profile import format_mean, profile_columns
 
 T = 90
 RNG = np.random.default_rng(3)
@@ -431,3 +434,38 @@ def test_no_mean_of_reports_in_two_units_is_shown(tmp_path, monkeypatch, truepoo
     _, out, _ = truepool("init", "t.csv", "-o", "pool.toml")
     assert "--percent=" in out
     assert "mean report" not in out
+
+
+def test_half_stars_beside_one_percentage_are_scores(tmp_path, monkeypatch, truepool):
+    """They were offered as percentages, and read as 1 % to 5 %."""
+    monkeypatch.chdir(tmp_path)
+    first, second, third = [*P.values()][:3]
+    table = {
+        "screen": [f"{100 * p:.0f}%" for p in first],
+        "Pat, HR": np.round(2 + 8 * second) / 2,
+        "dana": np.round(2 + 8 * third) / 2,
+        "fraud": LABEL,
+    }
+    pd.DataFrame(table).to_csv("t.csv", index=False)
+    code, out, err = truepool("init", "t.csv", "-o", "pool.toml")
+    assert code == 0, err
+    assert "percent: screen (percent signs, which the others do not have)" in out
+    assert "are the reports of 'Pat, HR' and 'dana' scores?" in out
+    cure = ("--scores", "Pat? HR,dana=1-5")
+    assert f"--config pool.toml --scores '{cure[1]}' --positive LABEL" in out
+    words = ("audit", "t.csv", "--config", "pool.toml", "--positive", "yes")
+    code, _, err = truepool(*words, *cure)
+    assert code == 0, err
+    assert "A score s of Pat, HR, dana counts as (s - 1) / 4." in err
+    every = ("--agents", "screen,Pat? HR,dana", "--percent")
+    code, _, err = truepool("audit", "t.csv", "--outcome", "fraud", *every)
+    assert code == 2
+    shown = " ".join(err.split())
+    assert "'Pat, HR', 'dana' are whole or halves, from 1 to 5, and look like" in shown
+    assert "pass --percent=screen --scores 'Pat? HR,dana=1-5'; if they" in shown
+
+
+def test_the_mean_report_of_a_label_leaves_scores_out():
+    table = pa.table({"a": ["10%", "30%", "50%"], "b": [1.0, 3.5, 5.0]})
+    columns = [*profile_columns(table).values()]
+    assert format_mean([c.by_row for c in columns], columns) == "30 %"

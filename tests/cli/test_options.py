@@ -184,6 +184,12 @@ def test_the_version_is_that_of_the_distribution(truepool):
     assert truepool("--version") == (0, f"truepool {version('truepool')}\n", "")
 
 
+def test_the_module_runs_the_command():
+    words = [sys.executable, "-m", "truepool", "--version"]
+    run = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert run.stdout == f"truepool {version('truepool')}\n"
+
+
 def complete(words):
     """What bash is offered after these words."""
     command = (

@@ -286,7 +286,7 @@ def test_an_agent_that_is_ignored_may_stay_in_the_config_file(place, truepool):
 def test_what_init_says_can_be_pasted(place, truepool, monkeypatch):
     code, out, _ = truepool("init", "bank.csv")
     assert code == 0
-    assert "  percent: vendor_a (percent signs; the other agents lie between" in out
+    assert "  percent: vendor_a (percent signs, which the others do not have)" in out
     assert "To check: is 'vendor_b' an agent in percent? Its numbers go from" in out
     option = f"--agents rf,gbm,mlp,vendor_a,vendor_b {NAMED}"
     assert f"If so, add {option}, or use the lines that the file has for it." in out

@@ -380,7 +380,7 @@ def test_percent_signs_in_some_columns_say_which_agents_are_in_percent(tmp_path)
     signed = [f"{p:.3f} %" for p in 100 * REPORTS["m1"]]
     profile = look(tmp_path, REPORTS | {"m1": signed, "vendor": VENDOR, "y": Y})
     assert profile.options["percent"] == ["m1"]
-    assert profile.reasons["percent"].startswith("percent signs; the other agents lie")
+    assert profile.reasons["percent"].startswith("percent signs, which the others")
     assert profile.problem is None
     (question,) = profile.questions
     assert question.if_so == {

@@ -117,11 +117,13 @@ def test_few_words_in_many_numbers_are_left_out_of_them():
     np.testing.assert_array_equal(rest.by_row, [np.nan, 0.5, 0.2, 0.9, np.nan, 0.5])
 
 
-def test_whole_numbers_up_to_ten_may_be_scores():
+def test_whole_numbers_and_halves_up_to_ten_may_be_scores():
     assert column(["1", "5", "3"]).is_score
     assert column(["0", "10", "3"]).is_score
     assert not column(["1", "11", "3"]).is_score
-    assert not column(["1", "2.5", "3"]).is_score
+    assert column(["1", "2.5", "3"]).is_score
+    assert not column(["1", "2.3", "3"]).is_score
+    assert not column(["0", "0.5", "1"]).is_score
     assert not column(["0", "1"]).is_score
     assert not column(["1%", "2%", "3%"]).is_score
 

@@ -35,7 +35,7 @@ MOST_SCORE, WORD_SHARE = 1000.0, 0.1
 FEW_CELLS, FEW_SHARE = 3, 0.01
 """So many cells that are no dates, or this share, are mistakes in a column of dates."""
 
-UNITS = ("percentages", "numbers between 0 and 1", "numbers up to 100")
+UNITS = ("percentages", "numbers between 0 and 1", "numbers up to 100", "scores")
 
 NUMBER = re.compile(r"[-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?\s*%?")
 
@@ -150,8 +150,15 @@ class ColumnProfile:
 
     @property
     def is_score(self) -> bool:
-        """Whether the values are whole numbers up to 10, and not only 0 and 1."""
-        return self.lies_within(MAX_SCORE) and self.is_whole and not self.percent
+        """Whether the values are whole or halves, above 1 and up to 10."""
+        if self.percent or self.numbers is None or not self.lies_within(MAX_SCORE):
+            return False
+        return self.in_halves and bool(self.numbers.max() > 1)
+
+    @property
+    def in_halves(self) -> bool:
+        """Whether the values are whole numbers and halves, as scores are."""
+        return self.numbers is not None and bool((2 * self.numbers % 1 == 0).all())
 
     @property
     def is_whole(self) -> bool:
@@ -160,8 +167,8 @@ class ColumnProfile:
 
     @property
     def may_be_score(self) -> bool:
-        """Whether the values are whole numbers that nothing calls percentages."""
-        if self.percent or self.is_id or not self.is_whole:
+        """Whether the values are whole or halves that nothing calls percentages."""
+        if self.percent or self.is_id or not self.in_halves:
             return False
         return self.lies_within(MAX_SCORE) or not says_percent(self.name)
 
@@ -292,10 +299,15 @@ def columns_by_class(columns: Mapping[str, ColumnProfile]) -> dict[str, list[str
 def agents_in_percent(
     columns: Sequence[ColumnProfile], *, by_class: bool
 ) -> bool | list[str]:
-    """Agents whose reports carry percent signs; True where nobody reports fractions."""
+    """Agents whose reports carry percent signs; True where nobody reports otherwise.
+
+    Others report fractions, or scores.
+    """
     signed = [column.name for column in columns if column.percent]
-    fractions = [c for c in columns if not c.percent and c.lies_within(1.0)]
-    if not signed or not fractions:
+    others = [
+        c for c in columns if not c.percent and (c.lies_within(1.0) or c.is_score)
+    ]
+    if not signed or not others:
         return bool(signed)
     agents = (name.rpartition(":")[0] if by_class else name for name in signed)
     return list(dict.fromkeys(agents))
@@ -306,6 +318,7 @@ def describe_units(columns: Sequence[ColumnProfile]) -> str:
     kinds = [
         "percentages" if c.percent
         else "numbers between 0 and 1" if c.lies_within(1.0) or c.numbers is None
+        else "scores" if c.is_score
         else "numbers up to 100"
         for c in columns
     ]  # fmt: skip
@@ -313,8 +326,13 @@ def describe_units(columns: Sequence[ColumnProfile]) -> str:
 
 
 def format_mean(reports: Sequence[FloatArray], columns: Sequence[ColumnProfile]) -> str:
-    """Return the mean of reports (T,) of each column, in percent if any column is."""
-    values = np.array(reports)
+    """Return the mean of reports (T,) of each column, in percent if any column is.
+
+    Scores among other reports are left out.
+    """
+    kept = [i for i, c in enumerate(columns) if not c.is_score] or range(len(columns))
+    columns = [columns[i] for i in kept]
+    values = np.array([reports[i] for i in kept])
     if not np.isfinite(values).any():
         return ""
     fractions = np.array([c.lies_within(1.0) and not c.percent for c in columns])

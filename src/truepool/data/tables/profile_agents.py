@@ -19,6 +19,7 @@ from truepool.data.tables.doubtful_columns import (
     doubtful_columns,
     name_parts,
     percent_columns,
+    score_columns,
 )
 from truepool.data.tables.profile_findings import Findings
 from truepool.data.tables.profile_outcome import (
@@ -49,6 +50,8 @@ def find_agents(look: Findings) -> None:
     look.classes = tuple(classes)
     if not by_agent:
         by_agent = {n: [n] for n, column in look.open.items() if column.is_report}
+    if len(by_agent) == 1 and not look.classes:
+        by_agent |= _scores_beside(look, [*by_agent])
     if len(by_agent) < 2:
         if not _find_jury(look):
             _ask_for_agents(look)
@@ -56,6 +59,27 @@ def find_agents(look: Findings) -> None:
     used = [name for names in by_agent.values() for name in names]
     look.reports = [look.open[name] for name in used]
     look.set("agents", list(by_agent), describe_units(look.reports), *used)
+
+
+def _scores_beside(look: Findings, agents: Sequence[str]) -> dict[str, list[str]]:
+    """Columns of scores that rise with the reports of a lone agent, as agents.
+
+    Their range is asked for.
+    """
+    scores = {n: c for n, c in look.open.items() if c.is_score}
+    reports = [look.open[name].by_row for name in agents]
+    if not scores or not reports:
+        return {}
+    numbers = {name: column.by_row for name, column in scores.items()}
+    found = score_columns(numbers, reports, "the reports")
+    rising = [name for name, (_, falls) in found.items() if not falls]
+    if rising:
+        low, high = score_range([scores[name] for name in rising])
+        names = ",".join(name.replace(",", "?") for name in rising)
+        sentence = f"are the reports of {join_names([*map(repr, rising)])} scores?"
+        why = f"whole or halves, and rise with those of {agents[0]!r}; check the ends"
+        look.ask("scores", sentence, (f"{names}={low}-{high}", why))
+    return {name: [name] for name in rising}
 
 
 def find_propensity(look: Findings) -> None:
@@ -113,7 +137,7 @@ def _find_jury(look: Findings) -> bool:
     if len(scores) > 1:
         look.jury = True
         low, high = score_range([*scores.values()])
-        reason = f"whole numbers from {low} to {high}"
+        reason = f"numbers from {low} to {high}, whole or halves"
         look.reports = [*scores.values()]
         look.set("agents", list(scores), reason, *scores)
         ask_for_scores(look, low, high)
@@ -227,7 +251,7 @@ def find_percentages(look: Findings) -> None:
     if percent is True:
         look.set("percent", True, "percent signs in the reports")
     elif percent:
-        reason = "percent signs; the other agents lie between 0 and 1"
+        reason = "percent signs, which the others do not have"
         look.set("percent", percent, reason)
 
 

@@ -53,7 +53,7 @@ def ask_for_score_columns(look: Findings, outcome: ColumnProfile | None) -> None
     rising = score_columns({n: c.by_row for n, c in bands.items()}, others, what)
     found |= {name: (why, falls) for name, (why, falls) in rising.items() if not falls}
     for name, values in stars.items():
-        why = f"its numbers are whole, from {np.nanmin(values):g} to "
+        why = f"its numbers are whole or halves, from {np.nanmin(values):g} to "
         found.setdefault(name, (f"{why}{np.nanmax(values):g}", False))
     if not found:
         return

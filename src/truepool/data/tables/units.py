@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,6 +39,36 @@ EDGE = 1e-6
 """Least probability of an outcome: no single report may rule anything out."""
 
 
+@dataclass(frozen=True)
+class SmallScale:
+    """The scale of scores, and what is said of the numbers that look like them."""
+
+    description: str
+    option: str
+
+    @classmethod
+    def of(cls, values: FloatArray, least: int) -> "SmallScale | None":
+        """Return the scale of whole numbers and halves up to 10; None if few or others.
+
+        >>> SmallScale.of(np.array([1.5, 4.0]), 2)
+        SmallScale(description='whole or halves, from 1.5 to 4', option='1-5')
+        >>> SmallScale.of(np.array([1.2, 4.0]), 2) is None
+        True
+        """
+        known = values[~np.isnan(values)]
+        halves = np.round(2 * known) / 2
+        if len(known) < max(1, least) or np.abs(known - halves).max() > EDGE:
+            return None
+        low, high = float(halves.min()), float(halves.max())
+        if not 3 <= high <= MAX_SCORE:
+            return None
+        what = "whole or halves" if (halves % 1).any() else "whole"
+        return cls(
+            f"{what}, from {low:g} to {high:g}",
+            f"{min(1, int(low))}-{5 if high <= 5 else MAX_SCORE}",
+        )
+
+
 def check_percentages(
     reports: Mapping[str, FloatArray],
     written: TableFormat,
@@ -59,7 +90,7 @@ def check_percentages(
         if n not in percent and written.score_range(n) is None
     }
     bare = {n: values for n, values in percent.items() if n not in signed}
-    check_no_scores([*bare], np.concatenate([*bare.values(), np.empty(0)]))
+    _check_no_scores(bare, [n for n in percent if n in signed])
     if written.percent is True:
         top = max(map(_top, percent.values()), default=0.0)
         _check_no_small_scale(bare, [*percent], top)
@@ -120,21 +151,25 @@ def check_long_percentages(
     check_percentages(reports, written, signed, "agent", aligned=not sparse)
 
 
-def check_no_scores(agents: Sequence[str], percentages: FloatArray) -> None:
-    """Refuse percentages (M,) of several agents that are scores on a small scale.
+def _check_no_scores(columns: Mapping[str, FloatArray], signed: Sequence[str]) -> None:
+    """Refuse percentages of several agents that are scores on a small scale.
 
-    >>> check_no_scores(["ann", "bob"], np.arange(1.0, 11.0))
-    Traceback (most recent call last):
-    truepool.core.errors.ReportError: with --percent reports are percentages; ...
+    Those of the agents that are ``signed`` are percentages.
     """
-    ends = _small_scale(percentages, SCORES * len(agents))
-    if len(agents) < 2 or ends is None:
+    values = np.concatenate([*columns.values(), np.empty(0)])
+    scale = SmallScale.of(values, SCORES * len(columns))
+    if len(columns) < 2 or scale is None:
         return
+    cure = f"--scores {scale.option} instead"
+    if signed:
+        names = ",".join(name.replace(",", "?") for name in columns)
+        scores = shlex.quote(f"{names}={scale.option}")
+        cure = f"{percent_option(signed)} --scores {scores}"
     raise ReportError(
         f"with --percent reports are percentages; all numbers of "
-        f"{format_labels(agents)} are whole, from {ends[0]} to {ends[1]}, and look "
-        f"like scores. If they are, pass --scores {_scale(*ends)} instead; if they are "
-        "percentages, write a percent sign after each."
+        f"{format_labels([*columns])} are {scale.description}, and look like scores. "
+        f"If they are, pass {cure}; if they are percentages, write a percent sign "
+        "after each."
     )
 
 
@@ -146,32 +181,18 @@ def _check_no_small_scale(
     Where agents in percent are named, nothing is in doubt.
     """
     for name, values in columns.items() if top > FAR else ():
-        ends = _small_scale(values, ENOUGH)
-        if ends is not None:
+        scale = SmallScale.of(values, ENOUGH)
+        if scale is not None:
             others = [other for other in agents if other != name]
-            scores = shlex.quote(f"{name}={_scale(*ends)}")
+            scores = shlex.quote(f"{name}={scale.option}")
             raise ReportError(
                 "with --percent every agent must report percentages; all numbers of "
-                f"{name!r} are whole, from {ends[0]} to {ends[1]}, and look like "
-                f"scores, while others go up to {top:g}. If they are scores, pass "
+                f"{name!r} are {scale.description}, and look like scores, while others "
+                f"go up to {top:g}. If they are scores, pass "
                 f"{percent_option(others)} --scores {scores} (the highest first if a "
                 "high score means a low probability); if they are percentages, name "
                 f"all agents: {percent_option(agents)}."
             )
-
-
-def _small_scale(percentages: FloatArray, least: int) -> tuple[int, int] | None:
-    """Lowest and highest of whole numbers up to 10, None if they are none, or few."""
-    known = percentages[~np.isnan(percentages)]
-    whole = np.round(known)
-    if len(known) < max(1, least) or np.abs(known - whole).max() > EDGE:
-        return None
-    low, high = int(whole.min()), int(whole.max())
-    return (low, high) if 3 <= high <= MAX_SCORE else None
-
-
-def _scale(low: int, high: int) -> str:
-    return f"{min(1, low)}-{5 if high <= 5 else MAX_SCORE}"
 
 
 def check_some_above_1(
