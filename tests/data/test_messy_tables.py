@@ -629,7 +629,7 @@ def test_rows_above_the_header_of_a_sheet_are_named(tmp_path, title):
     ("settings", "kind", "match"),
     [
         ({"decimal": ";"}, SettingError, "a decimal mark must be '.' or ','; got ';'"),
-        ({"decimal": ",", "sep": "comma"}, SettingError, "must differ; both are ','"),
+        ({"decimal": ".", "sep": "."}, SettingError, "must differ; both are '.'"),
         ({"sep": "::"}, SettingError, "must be one ASCII character, or tab; got '::'"),
         ({"agents": "a,,b"}, SettingError, "names or patterns; got 'a, , b'"),
         ({"long": ("a", "b")}, SettingError, "needs three columns"),
@@ -676,10 +676,55 @@ def test_units_are_named_and_never_mixed(cells, settings, match):
         read_panel(pa.table({"ada": cells, "bob": [0.6, 0.1], "y": [1, 0]}), **settings)
 
 
-def test_a_separator_that_is_the_decimal_mark_is_refused(tmp_path):
-    path = file(tmp_path, "ada,bob,y\n.9,.6,1\n.2,.4,0\n")
-    with pytest.raises(SourceError, match="cannot be the decimal mark too"):
+@pytest.mark.parametrize("settings", [{}, {"sep": ","}])
+@pytest.mark.parametrize(
+    "text",
+    [
+        'ada,bob,y\n"0,9","0,6",1\n"0,2","0,4",0\n"0,5","0,1",0\n',
+        'ada,bob,y\n"0,9",0.6,1\n"0,2",.4,0\n"0,5",.1,0\n',
+        "ada,bob,y\n.9,.6,1\n.2,.4,0\n.5,.1,0\n",
+    ],
+)
+def test_quoted_decimal_commas_may_stand_between_commas(tmp_path, text, settings):
+    panel = read_panel(file(tmp_path, text), decimal=",", **settings)
+    assert_array_equal(panel.reports, REPORTS)
+
+
+def test_bare_decimal_commas_between_commas_are_named_with_their_line(tmp_path):
+    path = file(tmp_path, "ada,bob,y\n0,9,0,6,1\n0,2,0,4,0\n")
+    with pytest.raises(SourceError, match="line 2 of .* has 5: .* put quotes around a"):
         read_panel(path, decimal=",")
+
+
+def test_each_agent_may_have_its_own_decimal_mark(tmp_path):
+    wide = "ada;bob;y\n0,9;0.6;1\n0,2;0.4;0\n0,5;0.1;0\n"
+    panel = read_panel(file(tmp_path, wide), decimal=",")
+    assert_array_equal(panel.reports, REPORTS)
+    rows = (
+        "1;ada;0,9;1\n1;bob;0.6;1\n2;ada;0,2;0\n2;bob;0.4;0\n3;ada;0,5;0\n3;bob;0.1;0\n"
+    )
+    path = file(tmp_path, f"case;who;p;y\n{rows}")
+    panel = read_panel(path, decimal=",", long=("case", "who", "p"))
+    assert_array_equal(panel.reports, REPORTS)
+
+
+@pytest.mark.parametrize(
+    ("decimal", "said"),
+    [
+        (",", "'ada' has '0.2' in line 3 of the file. It also has '0,9': write all"),
+        (".", "'ada' has '0,9' in line 2 of the file. It also has '0.2': write all"),
+    ],
+)
+def test_two_decimal_marks_of_one_agent_are_refused_with_both(tmp_path, decimal, said):
+    path = file(tmp_path, "ada;bob;y\n0,9;0,6;1\n0.2;0,4;0\n")
+    with pytest.raises(ReportError, match=said):
+        read_panel(path, decimal=decimal, ignore="bob" if decimal == "." else None)
+
+
+def test_points_that_could_separate_thousands_are_no_decimal_points(tmp_path):
+    path = file(tmp_path, "ada;bob;y\n0,9;1.200;1\n0,2;400;0\n")
+    with pytest.raises(ReportError, match="'bob' has '1.200' in line 2 of the file"):
+        read_panel(path, decimal=",", scores="bob=0-2000")
 
 
 @pytest.mark.parametrize("kind", TABLES)
@@ -812,9 +857,9 @@ def test_points_between_thousands_are_not_decimal_points(tmp_path):
         load_panel(path, written)
     with pytest.raises(PanelError, match=f"'{amount}'.*thousands"):
         read_panel(path, decimal=",", weight="amount", agents="a,b")
-    path.write_text("a;b;y\n0,1;0.2;0\n0,3;0.4;1\n")
+    path.write_text("a;b;y\n0,1;1.200;0\n0,3;2.400;1\n")
     with pytest.raises(
-        ReportError, match="'0.2' in line 2 of the file. Pass --decimal '.' if"
+        ReportError, match="'1.200' in line 2 of the file. Pass --decimal '.' if"
     ):
         read_panel(path, decimal=",")
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from truepool.core.arrays import Array, BoolArray, FloatArray
+from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
 from truepool.core.errors import PanelError, SourceError
 from truepool.data.case_columns import CURRENCY, number_cure, odd_amount
 from truepool.data.row_names import row_name
@@ -27,6 +27,9 @@ FORMS = {
     for mark, other in ((".", ","), (",", "."))
 }
 """Numbers with either decimal mark, also with the thousands set apart."""
+
+THOUSANDS = r"^[-+]?[1-9]\d{0,2}(\.\d{3})+\s*%?$"
+"""A number whose points could separate thousands."""
 
 
 def parse_column(column: nw.Series[Any], written: TableFormat) -> Array:
@@ -155,6 +158,36 @@ def cast(text: Any, decimal: str, percent: BoolArray | None = None) -> FloatArra
     """Numbers (T,) of text; percent signs are allowed in the rows ``percent`` (T,)."""
     numbers = pc.cast(_plain(text, decimal, percent), pa.float64())
     return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def with_one_mark(text: Any, owner: IntArray, decimal: str) -> Any:
+    """Text (T,) in which decimal points are commas, where ``decimal`` is one.
+
+    ``owner`` (T,) is the number of each row's agent. An agent without any comma writes
+    points, unless they could separate thousands.
+
+    >>> with_one_mark(pa.array(["0,5", "0.25"]), np.array([0, 1]), ",").to_pylist()
+    ['0,5', '0,25']
+    """
+    if decimal != "," or not len(text):
+        return text
+    kept = pc.or_(
+        pc.match_substring(text, ","), pc.match_substring_regex(text, THOUSANDS)
+    )
+    rows = np.asarray(pc.fill_null(kept, False).to_numpy(zero_copy_only=False))
+    pointed = ~np.isin(owner, owner[rows])
+    return pc.if_else(pa.array(pointed), pc.replace_substring(text, ".", decimal), text)
+
+
+def other_mark(cell: str, text: Any) -> str | None:
+    """Return a cell of the same agent with the other decimal mark, None without one.
+
+    >>> other_mark("0.5", pa.array(["0.5", "0,25"])), other_mark("0.5", pa.array([]))
+    ('0,25', None)
+    """
+    mark, other = (",", ".") if "," in cell else (".", ",")
+    found = (str(each) for each in text if each.is_valid)
+    return next((each for each in found if other in each and mark not in each), None)
 
 
 def truth_values(text: Any) -> FloatArray | None:

@@ -23,9 +23,11 @@ from truepool.data.tables.numbers import (
     cast,
     first_other,
     is_numeric,
+    other_mark,
     trimmed_text,
     truth_values,
     typed_numbers,
+    with_one_mark,
 )
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.text_columns import MOST_MARKS, TextColumn, check_texts
@@ -54,6 +56,11 @@ class ReportColumn:
     def text(self) -> Any:
         """Trimmed text of each cell, null where there is no report."""
         return trimmed_text(self.cells, self.written)
+
+    @cached_property
+    def _marked(self) -> Any:
+        """Text with one decimal mark; each agent may have its own."""
+        return with_one_mark(self.text, self.owner, self.written.decimal)
 
     @cached_property
     def percent(self) -> BoolArray:
@@ -100,7 +107,7 @@ class ReportColumn:
         if numbers is not None:
             return numbers
         try:
-            return cast(self.text, self.written.decimal, self.percent)
+            return cast(self._marked, self.written.decimal, self.percent)
         except pa.ArrowInvalid:
             votes = truth_values(self.text)
             if votes is None:
@@ -128,7 +135,8 @@ class ReportColumn:
         try:
             numbers = self.numbers
         except pa.ArrowInvalid:
-            row, cell = first_other(self.text, self.written.decimal, self.percent)
+            row, _ = first_other(self._marked, self.written.decimal, self.percent)
+            cell = self.text[row].as_py()
             what = "a report must be a number in [0, 1]"
             low, high = sorted(self.written.ends(self.agents[self.owner[row]]))
             if self.percent[row] or self.scored[row]:
@@ -224,6 +232,13 @@ class ReportColumn:
     def _cure(self, row: int, cell: str, table: Sequence["ReportColumn"]) -> str:
         if _is_word(cell):
             return self._word_cure(cell)
+        own = self.text.filter(pa.array(self.owner == self.owner[row]))
+        other = other_mark(cell, own)
+        if other is not None:
+            return (
+                f"It also has {other!r}: write all its numbers with one decimal mark, "
+                "and nothing between thousands."
+            )
         if "." in cell and self.written.decimal == ",":
             return (
                 "Pass --decimal '.' if the point is the decimal mark, else leave it "

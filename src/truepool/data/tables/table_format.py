@@ -158,10 +158,10 @@ class TableFormat:
             raise SettingError(
                 f"a decimal mark must be '.' or ','; got {decimal!r} (--decimal)"
             )
-        if self.sep == decimal:
+        if self.sep == "." == decimal:
             raise SettingError(
-                "the separator and the decimal mark must differ; both are "
-                f"{decimal!r}. Change --sep or --decimal."
+                "the separator and the decimal mark must differ; both are '.'. Change "
+                "--sep or --decimal."
             )
         if self.percent is True and self.scores:
             raise _two_units("all of them")
