@@ -12,7 +12,7 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import AgentError, ReportError, suggestion
 from truepool.core.formatting import is_number
-from truepool.data.reports import join_patterns
+from truepool.data.report_units import join_patterns
 from truepool.data.row_names import case_name
 
 ID_CASES = 10

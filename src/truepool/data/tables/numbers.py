@@ -179,15 +179,23 @@ def with_one_mark(text: Any, owner: IntArray, decimal: str) -> Any:
     return pc.if_else(pa.array(pointed), pc.replace_substring(text, ".", decimal), text)
 
 
-def other_mark(cell: str, text: Any) -> str | None:
-    """Return a cell of the same agent with the other decimal mark, None without one.
+def mark_cure(cell: str, text: Any, decimal: str) -> str:
+    """Say what to do about a decimal mark among others of an agent, or alone.
 
-    >>> other_mark("0.5", pa.array(["0.5", "0,25"])), other_mark("0.5", pa.array([]))
-    ('0,25', None)
+    >>> mark_cure("0.5", pa.array(["0.5", "0,25"]), ",")
+    "It also has '0,25': write all its numbers with one decimal mark, and nothing..."
     """
     mark, other = (",", ".") if "," in cell else (".", ",")
     found = (str(each) for each in text if each.is_valid)
-    return next((each for each in found if other in each and mark not in each), None)
+    pair = next((each for each in found if other in each and mark not in each), None)
+    if pair is not None:
+        return (
+            f"It also has {pair!r}: write all its numbers with one decimal mark, and "
+            "nothing between thousands."
+        )
+    if "." in cell and decimal == ",":
+        return "Pass --decimal '.' if the point is the decimal mark, else leave it out."
+    return ""
 
 
 def truth_values(text: Any) -> FloatArray | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from truepool.core.errors import SettingError
-from truepool.data.reports import join_patterns, percent_option
+from truepool.data.report_units import join_patterns, percent_option
 from truepool.data.tables.agent_columns import ignored_columns, is_chosen
 from truepool.data.tables.score_range import ScoreRange, parse_ranges
 
