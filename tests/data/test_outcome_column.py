@@ -82,14 +82,14 @@ def test_labels_in_two_spellings_are_never_merged(table, layout):
         read_panel(table(ALIKE), layout=layout, positive="Fraud")
     assert str(refusal.value) == (
         "outcome labels must differ in more than upper and lower case; column 'y' has "
-        "'Fraud' and 'fraud'. Write them in one way in the table; if they are "
-        "different labels, rename one."
+        "'Fraud' in zero-based row 0 and 'fraud' in zero-based row 2. Write them "
+        "in one way in the table; if they are different labels, rename one."
     )
 
 
 def test_two_spellings_of_one_label_are_not_two_labels(tmp_path):
     labels = ["Fraud", "fraud"] * 3
-    with pytest.raises(OutcomeError, match="'Fraud' and 'fraud'"):
+    with pytest.raises(OutcomeError, match="'Fraud' in .* and 'fraud' in "):
         read_panel(wide(labels), positive="fraud")
     with pytest.raises(OutcomeError, match="'Fraud' and 'fraud'"):
         streamed(wide(labels), tmp_path, positive="fraud")

@@ -237,7 +237,8 @@ def _panel(
         )
     check_unit_names(frame, written)
     reports, outcomes, empty = _table(frame, written, whole=True)
-    check_spelling(dict.fromkeys(outcomes[~empty].tolist()), written.outcome)
+    labels = dict.fromkeys(outcomes[~empty].tolist())
+    check_spelling(labels, written.outcome, frame[written.outcome].to_list())
     if empty.all():
         raise OutcomeError(
             f"some cases must have an outcome; column {written.outcome!r} is empty in "
