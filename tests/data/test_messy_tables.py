@@ -2,6 +2,8 @@
 
 import datetime
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,6 +11,7 @@ import pyarrow as pa
 import pytest
 from messy_tables import TABLES, write
 from numpy.testing import assert_allclose, assert_array_equal
+from pyarrow import csv
 
 from truepool import read_panel, read_reports
 from truepool.core.errors import (
@@ -27,6 +30,7 @@ from truepool.data.tables import (
     TableWarning,
     agent_columns,
     load_panel,
+    numbers,
     read_column_names,
 )
 from truepool.data.tables.batches import read_batches
@@ -917,3 +921,46 @@ def test_names_of_months_in_another_language_are_refused_as_such():
     table = pd.DataFrame({"a": 0.2, "b": 0.3, "day": days, "y": [0, 1, 0, 1, 0]})
     with pytest.raises(PanelError, match="months must be English, and '01-ene-2025'"):
         read_panel(table, time="day")
+
+
+def test_rows_at_hand_do_not_decide_what_separates_thousands(tmp_path):
+    """1.234 was 1.234 in one batch of `score`, and 1234 in the next, beside 12,50."""
+    path, written = tmp_path / "new.csv", TableFormat(columns=("amount",))
+    wanted = ("a", "b"), Labels((0, 1)), written
+    for amounts in (["1.234", "5.5"], ["1.234", "5"]):
+        rows = [f"0.2;0.4;{amount}" for amount in amounts]
+        path.write_text("\n".join(["a;b;amount", *rows]))
+        (batch,) = read_batches(path, *wanted)
+        assert batch.columns["amount"][0] == 1.234
+    for amount in ("12,50", "2.000,10"):
+        path.write_text(f"a;b;amount\n0.2;0.4;{amount}\n0.2;0.4;1.234\n")
+        said = f"has '{amount}' in line 2 of the file. Pass --decimal ',' if"
+        with pytest.raises(PanelError, match=said):
+            list(read_batches(path, *wanted))
+        (batch,) = read_batches(path, *wanted[:2], replace(written, decimal=","))
+        assert batch.columns["amount"][1] == 1234
+
+
+def test_a_report_of_1_with_three_decimals_is_no_thousand(tmp_path):
+    path = file(tmp_path, "ada;bob;y\n0,9;1.000;1\n0,2;0.125;0\n")
+    assert read_panel(path, decimal=",").reports.tolist() == [[0.9, 1], [0.2, 0.125]]
+
+
+def test_the_words_for_missing_are_those_of_the_docs_and_of_pyarrow():
+    assert {*numbers.MISSING} == {*csv.ConvertOptions().null_values}
+    page = Path(__file__).parents[2] / "docs" / "messy_tables.md"
+    _, found, rest = page.read_text().partition("so do these words, spelled like this:")
+    assert found
+    words = re.findall("`(.*?)`", rest.partition(". If your table")[0])
+    assert sorted(["", *words]) == sorted(numbers.MISSING)
+    cells = [*words, "0.5"]
+    table = {"a": cells, "b": [0.2] * len(cells), "y": [0, 1] * (len(cells) // 2) + [1]}
+    assert np.isnan(read_panel(pa.table(table)).reports[:, 0]).sum() == len(words)
+
+
+def test_a_comma_in_the_name_of_an_agent_is_explained():
+    table = pa.table({"llama, 70b": [0.2, 0.9], "rf": [0.1, 0.8], "y": [0, 1]})
+    said = "'llama, 70b' has one. Write a question mark for it: 'llama. 70b' .--agents."
+    with pytest.raises(AgentError, match=said):
+        read_panel(table, agents="rf,llama, 70b")
+    assert read_panel(table, agents="rf,llama? 70b").agents == ("llama, 70b", "rf")

@@ -560,7 +560,8 @@ def _table(
             )
     for role, name in (("weight", written.weight), ("propensity", written.propensity)):
         if name is not None:
-            parse_numbers(frame[name], written, f"the {role} of a case")
+            what = f"the {role} of a case"
+            parse_numbers(frame[name], written, what, whole=True)
     time = _usual(written.time, "time", frame.columns)
     with cases_of_rows(np.arange(len(frame))):
         if written.long is not None:

@@ -53,7 +53,7 @@ class TableFormat:
         Decimal mark.
     missing : sequence of str, or str
         Words that mean "no report" and, in the outcome column, "no outcome yet", such
-        as ``n/d``, beside the empty cell, NA, NaN and null.
+        as ``n/d``, beside the empty cell, NA, n/a, NaN and null.
     percent : bool, sequence of str, or str
         Whether reports are percentages, 0 to 100 or ``6.1%``; or the agents whose
         reports are, by names or patterns as in ``agents``, while those of the others
