@@ -147,7 +147,8 @@ def test_three_labels_of_which_one_means_nothing_are_cured_by_missing():
         "reports of one probability per agent need two outcome labels; there are 3: "
         "'no', 'unknown', 'yes'. If 'unknown' means that the outcome is not known yet, "
         "pass --missing unknown; else merge the labels into two, give one probability "
-        "per class (columns agent:class), or name another column (--outcome)."
+        "per class (columns agent:class, one row per case), or name another column "
+        "(--outcome)."
     )
 
 

@@ -351,6 +351,13 @@ def _print_usage(error: Any) -> None:
             if f"({value})" in message or not os.path.exists(value):
                 print_note(f"error: {_equals_sign(word, value)}")
                 return
+    for word, fourth in zip(sys.argv, sys.argv[4:], strict=False):
+        if word == "--long" and re.search(rf"\({re.escape(fourth)}[ )]", message):
+            from truepool.data.tables.table_format import LONG_CLASSES
+
+            got = f"got {fourth!r} as well"
+            print_note(f"error: --long takes three columns; {got}. {LONG_CLASSES}")
+            return
     words = "truepool" if error.ctx is None else error.ctx.command_path
     option = re.match(f"Invalid value for '([^']+)': {NOT_A_NUMBER}", message)
     if option is not None:

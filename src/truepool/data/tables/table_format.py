@@ -18,6 +18,13 @@ DECIMALS = (".", ",")
 LONG = ("case", "agent", "report")
 """What the columns of a long table are called unless they are named."""
 
+LONG_CLASSES = (
+    "A long table has one probability per row. Of two classes, name the column of the "
+    "positive one; of more, write one row per case, with columns agent:class "
+    "(docs/messy_tables.md shows how)."
+)
+"""What to do with a long table that has one column per class."""
+
 REPEATED = ("ignore", "missing", "scores")
 """Options that are given once per value."""
 
@@ -418,9 +425,12 @@ def _layout(layout: str, long: Sequence[str] | None) -> Sequence[str] | None:
 
 def _three(long: Sequence[str]) -> tuple[str, str, str]:
     if isinstance(long, str) or len(long) != 3 or len(set(long)) != 3:
+        cure = "Write --long question forecaster probability."
+        if not isinstance(long, str) and len(set(long)) > 3:
+            cure = LONG_CLASSES
         raise SettingError(
             "a long table needs three columns, for the case, agent and report; "
-            f"got {long!r}. Write --long question forecaster probability."
+            f"got {long!r}. {cure}"
         )
     case, agent, report = long
     return case, agent, report
