@@ -177,7 +177,7 @@ def says_percent(name: str) -> bool:
 
     >>> says_percent("echo_pct"), says_percent("discount_pct"), says_percent("age")
     (True, False, False)
-    >>> says_percent("Modell A (Prozent)"), says_percent("modèle [%]")
+    >>> says_percent("bank (Prozent)"), says_percent("modèle [%]")
     (True, True)
     """
     parts = {*name_parts(name)}
