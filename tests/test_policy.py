@@ -69,23 +69,22 @@ POLICY = {
     "data.features.encoding": {"MAX_SHOWN": 5, "MISSING_CODE": -1.0},
     "data.amounts": {"LARGEST_COST": 1e100},
     "data.labels": {"MAX_SHOWN": 6},
-    "data.reports": {
-        "CLIP_TOLERANCE": 1e-06,
+    "data.report_units": {
         "LARGEST_LOGIT": 40.0,
         "MAX_SCORE": 10,
+        "MIXED_SHARE": 0.05,
         "SLIP_HEIGHT": 0.1,
         "SLIP_SHARE": 0.02,
-        "MIXED_SHARE": 0.05,
         "SMALL": 0.01,
-        "SUM_TOLERANCE": 0.001,
+        "SMALL_SCORE": 20,
         "UNIT_RATIO": 10.0,
     },
+    "data.reports": {"CLIP_TOLERANCE": 1e-06, "SUM_TOLERANCE": 0.001},
     "data.sparse": {
         "DENSE_CELLS": 50_000_000,
         "SPARSE_CELLS": 1_000_000,
         "SPARSE_FILL": 0.1,
     },
-    "data.tables.report_columns": {"SMALL_SCORE": 20},
     "data.tables.agent_columns": {"ID_CASES": 10, "SUM_TOLERANCE": 0.01},
     "data.tables.column_profile": {
         "FEW_CELLS": 3,

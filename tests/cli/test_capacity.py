@@ -179,7 +179,7 @@ def test_standard_input_cannot_be_read_twice(folder, truepool, monkeypatch):
         ("score a.pool new.csv --capacity 0", "at least 1, or a share"),
         ("score a.pool new.csv --capacity 3/day", "no time column 'time'"),
         ("score a.pool new.csv --capacity 3/day --time amount", "needs dates"),
-        ("compare train.csv --agents ada,bob --capacity 3/dai", "did you mean 'day'"),
+        ("compare train.csv --agents ada,bob --capacity 3/dai", "did you mean '3/day'"),
         ("compare train.csv --agents ada,bob --capacity 3/day", "time of each case"),
         ("audit train.csv --agents ada,bob --capacity=-3", "got '-3'"),
         ("pool train.csv new.csv --agents ada,bob -o o.csv --capacity 3/day",

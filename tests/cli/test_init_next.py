@@ -284,7 +284,8 @@ def test_labels_in_two_spellings_are_named_and_not_offered_as_segments(
     assert "--by" not in out
     assert (
         "The table cannot be read yet: outcome labels must differ in more than upper "
-        "and lower case; column 'verdict' has 'yes' and 'Yes'. Write them in one way"
+        "and lower case; column 'verdict' has 'yes' in line 2 of the "
+        "file and 'Yes' in line 5 of the file. Write them in one way"
     ) in out
     assert "Once it can be read: truepool audit t.csv" in out
     labels[3] = "yes"

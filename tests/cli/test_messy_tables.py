@@ -188,7 +188,7 @@ def test_new_cases_written_otherwise_are_refused_with_the_cure(
 @pytest.mark.parametrize(
     ("cells", "sentence"),
     [
-        ("0,5;1", "column 'b' has '0,5' in line {} of the file. Pass --decimal ','."),
+        ("0,5;1", "column 'b' has '0,5' in line {} of the file. It also has '0.4"),
         ("5%;1", "column 'b' has '5%' in line {} of the file. Write 0.05, without"),
         ("0.5;1,500", "the cost of a case must be a number; column 'cost' has '1,500'"),
     ],
@@ -332,3 +332,24 @@ def test_verbs_that_count_every_case_once_refuse_other_rules(truepool, tmp_path,
     code, _, err = truepool(verb, *([path] if verb == "replay" else []), *words)
     assert code == 2
     assert "got --updates time-weighted. Leave it out." in err
+
+
+def test_a_long_table_with_a_column_per_class_is_refused_with_the_way_out(
+    tmp_path, monkeypatch, truepool
+):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(
+        f"{i},{who},0.{i}2,0.{9 - i}8,{'ny'[i > 4]}\n" for i in range(9) for who in "ab"
+    )
+    Path("t.csv").write_text(f"case,agent,p_n,p_y,y\n{rows}")
+    way = "Of two classes, name the column of the positive one; of more, write one row"
+    for columns in ("case agent p", "case agent p_n p_y"):
+        code, _, err = truepool("audit", "t.csv", "--long", *columns.split())
+        assert code == 2
+        assert way in err
+    words = "--long case agent p_y --positive y --pool mean -o t.pool".split()
+    assert truepool("fit", "t.csv", *words)[0] == 0
+    code, _, err = truepool(
+        "audit", "t.csv", "u.csv", "--long", *"case agent p".split()
+    )
+    assert (code, way in err) == (2, False)

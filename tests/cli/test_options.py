@@ -228,12 +228,29 @@ def test_completion_can_be_installed(truepool, monkeypatch, tmp_path):
     [
         ("replay", "--learner", "ema", "--learner", "gradient"),
         ("fit", "--pool", "mean", "--pool", "vcg"),
+        ("audit", "--by", "country", "--by", "channel"),
     ],
 )
-def test_a_second_pool_or_learner_does_not_silently_replace_the_first(truepool, words):
+def test_a_second_name_does_not_silently_replace_the_first(truepool, words):
     code, out, err = truepool(*words)
     assert (code, out) == (2, "")
     assert err == f"error: {words[1]} takes one name; got 2\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "cure"),
+    [
+        ("--agents a --agents=b", "Separate them by commas: --agents a,b."),
+        ("--percent=a --percent=b", "Separate them by commas: --percent=a,b."),
+        ("--percent --percent=b", "Leave one out."),
+        ("--percent --no-percent", "Leave one out."),
+    ],
+)
+def test_names_given_in_two_options_are_not_half_forgotten(truepool, words, cure):
+    code, out, err = truepool("audit", "t.csv", *words.split())
+    assert (code, out) == (2, "")
+    assert "got it 2 times" in err
+    assert err.endswith(f"{cure}\n")
 
 
 def test_a_pipe_is_as_wide_as_it_is_told(truepool, monkeypatch):

@@ -265,7 +265,7 @@ NOT_SAVED = (
 )
 
 
-def test_a_separator_that_is_the_stored_decimal_mark_is_asked_about_first(
+def test_new_cases_may_have_points_where_the_fit_had_decimal_commas(
     tmp_path, truepool, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
@@ -274,11 +274,12 @@ def test_a_separator_that_is_the_stored_decimal_mark_is_asked_about_first(
     Path("new.csv").write_text("id,a,b\n1,0.2,0.4\n")
     words = "fit g.csv --sep ; --decimal , --pool mean -o g.pool".split()
     assert truepool(*words)[0] == 0
-    code, _, err = truepool("score", "g.pool", "new.csv", "--sep", ",")
-    assert code == 2
-    assert err.endswith("Pass --sep ',' --decimal '.'.\n")
+    code, plain, _ = truepool("score", "g.pool", "new.csv", "--sep", ",")
+    assert code == 0
     ways = ("--sep", ",", "--decimal", ".")
-    assert truepool("score", "g.pool", "new.csv", *ways)[0] == 0
+    assert truepool("score", "g.pool", "new.csv", *ways)[1] == plain
+    Path("quoted.csv").write_text('id,a,b\n1,"0,2","0,4"\n')
+    assert truepool("score", "g.pool", "quoted.csv", "--sep", ",")[1] == plain
 
 
 @pytest.mark.parametrize(

@@ -165,7 +165,9 @@ def test_nothing_is_guessed_where_names_may_mean_something_else(names, labels):
 
 def test_three_labels_without_such_columns_are_told_what_they_are_called():
     frame = table("/").rename(columns={"triage": "y"})
-    with pytest.raises(TruepoolError, match=r"per class \(columns agent:class\)"):
+    with pytest.raises(
+        TruepoolError, match=r"per class \(columns agent:class, one row per case\)"
+    ):
         read_panel(frame)
 
 

@@ -2,6 +2,8 @@
 
 import datetime
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,6 +11,7 @@ import pyarrow as pa
 import pytest
 from messy_tables import TABLES, write
 from numpy.testing import assert_allclose, assert_array_equal
+from pyarrow import csv
 
 from truepool import read_panel, read_reports
 from truepool.core.errors import (
@@ -27,6 +30,7 @@ from truepool.data.tables import (
     TableWarning,
     agent_columns,
     load_panel,
+    numbers,
     read_column_names,
 )
 from truepool.data.tables.batches import read_batches
@@ -629,7 +633,7 @@ def test_rows_above_the_header_of_a_sheet_are_named(tmp_path, title):
     ("settings", "kind", "match"),
     [
         ({"decimal": ";"}, SettingError, "a decimal mark must be '.' or ','; got ';'"),
-        ({"decimal": ",", "sep": "comma"}, SettingError, "must differ; both are ','"),
+        ({"decimal": ".", "sep": "."}, SettingError, "must differ; both are '.'"),
         ({"sep": "::"}, SettingError, "must be one ASCII character, or tab; got '::'"),
         ({"agents": "a,,b"}, SettingError, "names or patterns; got 'a, , b'"),
         ({"long": ("a", "b")}, SettingError, "needs three columns"),
@@ -676,10 +680,55 @@ def test_units_are_named_and_never_mixed(cells, settings, match):
         read_panel(pa.table({"ada": cells, "bob": [0.6, 0.1], "y": [1, 0]}), **settings)
 
 
-def test_a_separator_that_is_the_decimal_mark_is_refused(tmp_path):
-    path = file(tmp_path, "ada,bob,y\n.9,.6,1\n.2,.4,0\n")
-    with pytest.raises(SourceError, match="cannot be the decimal mark too"):
+@pytest.mark.parametrize("settings", [{}, {"sep": ","}])
+@pytest.mark.parametrize(
+    "text",
+    [
+        'ada,bob,y\n"0,9","0,6",1\n"0,2","0,4",0\n"0,5","0,1",0\n',
+        'ada,bob,y\n"0,9",0.6,1\n"0,2",.4,0\n"0,5",.1,0\n',
+        "ada,bob,y\n.9,.6,1\n.2,.4,0\n.5,.1,0\n",
+    ],
+)
+def test_quoted_decimal_commas_may_stand_between_commas(tmp_path, text, settings):
+    panel = read_panel(file(tmp_path, text), decimal=",", **settings)
+    assert_array_equal(panel.reports, REPORTS)
+
+
+def test_bare_decimal_commas_between_commas_are_named_with_their_line(tmp_path):
+    path = file(tmp_path, "ada,bob,y\n0,9,0,6,1\n0,2,0,4,0\n")
+    with pytest.raises(SourceError, match="line 2 of .* has 5: .* put quotes around a"):
         read_panel(path, decimal=",")
+
+
+def test_each_agent_may_have_its_own_decimal_mark(tmp_path):
+    wide = "ada;bob;y\n0,9;0.6;1\n0,2;0.4;0\n0,5;0.1;0\n"
+    panel = read_panel(file(tmp_path, wide), decimal=",")
+    assert_array_equal(panel.reports, REPORTS)
+    rows = (
+        "1;ada;0,9;1\n1;bob;0.6;1\n2;ada;0,2;0\n2;bob;0.4;0\n3;ada;0,5;0\n3;bob;0.1;0\n"
+    )
+    path = file(tmp_path, f"case;who;p;y\n{rows}")
+    panel = read_panel(path, decimal=",", long=("case", "who", "p"))
+    assert_array_equal(panel.reports, REPORTS)
+
+
+@pytest.mark.parametrize(
+    ("decimal", "said"),
+    [
+        (",", "'ada' has '0.2' in line 3 of the file. It also has '0,9': write all"),
+        (".", "'ada' has '0,9' in line 2 of the file. It also has '0.2': write all"),
+    ],
+)
+def test_two_decimal_marks_of_one_agent_are_refused_with_both(tmp_path, decimal, said):
+    path = file(tmp_path, "ada;bob;y\n0,9;0,6;1\n0.2;0,4;0\n")
+    with pytest.raises(ReportError, match=said):
+        read_panel(path, decimal=decimal, ignore="bob" if decimal == "." else None)
+
+
+def test_points_that_could_separate_thousands_are_no_decimal_points(tmp_path):
+    path = file(tmp_path, "ada;bob;y\n0,9;1.200;1\n0,2;400;0\n")
+    with pytest.raises(ReportError, match="'bob' has '1.200' in line 2 of the file"):
+        read_panel(path, decimal=",", scores="bob=0-2000")
 
 
 @pytest.mark.parametrize("kind", TABLES)
@@ -812,9 +861,9 @@ def test_points_between_thousands_are_not_decimal_points(tmp_path):
         load_panel(path, written)
     with pytest.raises(PanelError, match=f"'{amount}'.*thousands"):
         read_panel(path, decimal=",", weight="amount", agents="a,b")
-    path.write_text("a;b;y\n0,1;0.2;0\n0,3;0.4;1\n")
+    path.write_text("a;b;y\n0,1;1.200;0\n0,3;2.400;1\n")
     with pytest.raises(
-        ReportError, match="'0.2' in line 2 of the file. Pass --decimal '.' if"
+        ReportError, match="'1.200' in line 2 of the file. Pass --decimal '.' if"
     ):
         read_panel(path, decimal=",")
 
@@ -872,3 +921,46 @@ def test_names_of_months_in_another_language_are_refused_as_such():
     table = pd.DataFrame({"a": 0.2, "b": 0.3, "day": days, "y": [0, 1, 0, 1, 0]})
     with pytest.raises(PanelError, match="months must be English, and '01-ene-2025'"):
         read_panel(table, time="day")
+
+
+def test_rows_at_hand_do_not_decide_what_separates_thousands(tmp_path):
+    """1.234 was 1.234 in one batch of `score`, and 1234 in the next, beside 12,50."""
+    path, written = tmp_path / "new.csv", TableFormat(columns=("amount",))
+    wanted = ("a", "b"), Labels((0, 1)), written
+    for amounts in (["1.234", "5.5"], ["1.234", "5"]):
+        rows = [f"0.2;0.4;{amount}" for amount in amounts]
+        path.write_text("\n".join(["a;b;amount", *rows]))
+        (batch,) = read_batches(path, *wanted)
+        assert batch.columns["amount"][0] == 1.234
+    for amount in ("12,50", "2.000,10"):
+        path.write_text(f"a;b;amount\n0.2;0.4;{amount}\n0.2;0.4;1.234\n")
+        said = f"has '{amount}' in line 2 of the file. Pass --decimal ',' if"
+        with pytest.raises(PanelError, match=said):
+            list(read_batches(path, *wanted))
+        (batch,) = read_batches(path, *wanted[:2], replace(written, decimal=","))
+        assert batch.columns["amount"][1] == 1234
+
+
+def test_a_report_of_1_with_three_decimals_is_no_thousand(tmp_path):
+    path = file(tmp_path, "ada;bob;y\n0,9;1.000;1\n0,2;0.125;0\n")
+    assert read_panel(path, decimal=",").reports.tolist() == [[0.9, 1], [0.2, 0.125]]
+
+
+def test_the_words_for_missing_are_those_of_the_docs_and_of_pyarrow():
+    assert {*numbers.MISSING} == {*csv.ConvertOptions().null_values}
+    page = Path(__file__).parents[2] / "docs" / "messy_tables.md"
+    _, found, rest = page.read_text().partition("so do these words, spelled like this:")
+    assert found
+    words = re.findall("`(.*?)`", rest.partition(". If your table")[0])
+    assert sorted(["", *words]) == sorted(numbers.MISSING)
+    cells = [*words, "0.5"]
+    table = {"a": cells, "b": [0.2] * len(cells), "y": [0, 1] * (len(cells) // 2) + [1]}
+    assert np.isnan(read_panel(pa.table(table)).reports[:, 0]).sum() == len(words)
+
+
+def test_a_comma_in_the_name_of_an_agent_is_explained():
+    table = pa.table({"llama, 70b": [0.2, 0.9], "rf": [0.1, 0.8], "y": [0, 1]})
+    said = "'llama, 70b' has one. Write a question mark for it: 'llama. 70b' .--agents."
+    with pytest.raises(AgentError, match=said):
+        read_panel(table, agents="rf,llama, 70b")
+    assert read_panel(table, agents="rf,llama? 70b").agents == ("llama, 70b", "rf")

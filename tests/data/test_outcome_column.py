@@ -82,14 +82,14 @@ def test_labels_in_two_spellings_are_never_merged(table, layout):
         read_panel(table(ALIKE), layout=layout, positive="Fraud")
     assert str(refusal.value) == (
         "outcome labels must differ in more than upper and lower case; column 'y' has "
-        "'Fraud' and 'fraud'. Write them in one way in the table; if they are "
-        "different labels, rename one."
+        "'Fraud' in zero-based row 0 and 'fraud' in zero-based row 2. Write them "
+        "in one way in the table; if they are different labels, rename one."
     )
 
 
 def test_two_spellings_of_one_label_are_not_two_labels(tmp_path):
     labels = ["Fraud", "fraud"] * 3
-    with pytest.raises(OutcomeError, match="'Fraud' and 'fraud'"):
+    with pytest.raises(OutcomeError, match="'Fraud' in .* and 'fraud' in "):
         read_panel(wide(labels), positive="fraud")
     with pytest.raises(OutcomeError, match="'Fraud' and 'fraud'"):
         streamed(wide(labels), tmp_path, positive="fraud")
@@ -147,7 +147,8 @@ def test_three_labels_of_which_one_means_nothing_are_cured_by_missing():
         "reports of one probability per agent need two outcome labels; there are 3: "
         "'no', 'unknown', 'yes'. If 'unknown' means that the outcome is not known yet, "
         "pass --missing unknown; else merge the labels into two, give one probability "
-        "per class (columns agent:class), or name another column (--outcome)."
+        "per class (columns agent:class, one row per case), or name another column "
+        "(--outcome)."
     )
 
 

@@ -498,3 +498,18 @@ def test_small_whole_numbers_may_be_scores_too(top, offered):
     assert (cure in str(refusal.value)) == offered
     panel = read_panel(table, percent="v", scores=f"points=0-{top}")
     assert panel.reports[1, 2] == 1 / top
+
+
+def test_small_whole_numbers_are_offered_as_scores_without_any_unit():
+    """Only --percent was offered, which counts 5 points of 20 as 5 %."""
+    points = np.arange(60) % 21
+    table = {"a": points, "b": points[::-1] % 19, "y": [0, 1] * 30}
+    said = r"\(--percent\). If they are scores, pass --scores 0-20 \(lowest-highest\)"
+    with pytest.raises(ReportError, match=said):
+        read_panel(pa.table(table))
+    assert read_panel(pa.table(table), scores="0-20").reports.max() == 1
+    said = "--percent=a.. If they are scores, pass --scores a=0-20"
+    with pytest.raises(ReportError, match=said):
+        read_panel(pa.table(table | {"b": [0.25, 0.5] * 30}))
+    with pytest.raises(ReportError, match=r"by 100 \(--percent\).$"):
+        read_panel(pa.table(table | {"b": points + 1}))

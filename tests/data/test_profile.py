@@ -276,7 +276,7 @@ def test_a_table_that_cannot_be_read_says_why(tmp_path):
     signs = ["%", ""] * (T // 2)
     cells = [f"{100 * p}{sign}" for p, sign in zip(REPORTS["m0"], signs, strict=True)]
     profile = look(tmp_path, REPORTS | {"m0": cells, "y": Y})
-    assert "either all reports of a column carry a percent sign" in profile.problem
+    assert "either all reports of one column carry a percent sign" in profile.problem
 
 
 @given(

@@ -7,7 +7,7 @@ import pytest
 
 from truepool.core.errors import ReportError
 from truepool.data.panel import Panel
-from truepool.data.reports import mixed_units
+from truepool.data.report_units import mixed_units
 from truepool.data.tables import read_panel
 
 RNG = np.random.default_rng(0)

@@ -139,9 +139,13 @@ def test_a_capacity_is_shown_in_words(text, shown):
         ("", "got ''"),
         (
             "200/dai",
-            r"per hour, day, week or month, as in 200/day; got '200/dai' \(did you mean 'day'\?\)",
+            r"per hour, day, week or month, as in 200/day; got '200/dai' \(did you mean '200/day'\?\)",
         ),
         ("200/year", "got '200/year'"),
+        ("5 per week", r"got '5 per week' \(did you mean '5/week'\?\)"),
+        ("5%/weeks", r"got '5%/weeks' \(did you mean '5%/week'\?\)"),
+        ("5 a day", r"got '5 a day' \(did you mean '5/day'\?\)"),
+        ("5 / Monat", "got '5 / Monat'$"),
         ("200/day", r"needs the time of each case; there is none. .* \(--time\)"),
     ],
 )

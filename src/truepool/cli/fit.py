@@ -109,7 +109,7 @@ def _fit_stream(
 
 def _check(rule: "Pool", panel: "Panel") -> None:
     """Warn of faults, and note what the agents usually report, for `truepool score`."""
-    from truepool.data.reports import shares_above
+    from truepool.data.report_units import shares_above
     from truepool.online.alarms.runs import commonest_shares
 
     options.note_faults(panel)

@@ -111,7 +111,7 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
 
 def _words(question: "Question") -> str:
     """Return the option that answers a question, with its value where it is known."""
-    from truepool.data.reports import percent_option
+    from truepool.data.report_units import percent_option
 
     flag = f"--{question.option}"
     if question.option in ("missing", "scores"):
@@ -137,7 +137,7 @@ def _all_options(answer: Mapping[str, Any]) -> str:
 def _choices(question: "Question") -> str:
     """Return what an option could be, or the option that answers the question."""
     from truepool.data.labels import format_names
-    from truepool.data.reports import percent_option
+    from truepool.data.report_units import percent_option
 
     if question.if_so:
         answer = f"If so, add {_all_options(question.if_so)}"

@@ -75,7 +75,8 @@ SPELLINGS = {
     "--agents": Spelling(
         "NAMES",
         "Columns that are agents: names or patterns, separated by commas, as in "
-        "'a,b,model_*' (default: every column without another meaning).",
+        "'a,b,model_*'; ? stands for any character, such as a comma in a name "
+        "(default: every column without another meaning).",
     ),
     "--time-format": Spelling(
         "FORMAT",
@@ -90,8 +91,8 @@ SPELLINGS = {
     "--decimal": Spelling("MARK", "Decimal mark: . or a comma."),
     "--missing": Spelling(
         "WORD",
-        "A word that means no report, such as n/d. Repeatable. An empty cell, NA, NaN "
-        "and null mean that already.",
+        "A word that means no report, such as n/d. Repeatable. An empty cell, NA, n/a, "
+        "NaN and null mean that already.",
     ),
     "--percent": Spelling(
         "[=NAMES]",

@@ -45,7 +45,7 @@ def pool(
     from truepool.core.files import together
     from truepool.data.costs import Costs
     from truepool.data.panel import check_times
-    from truepool.data.reports import shares_above
+    from truepool.data.report_units import shares_above
     from truepool.data.tables import file_format, load_reports
     from truepool.data.tables.summary import describe_repeats
     from truepool.measures.capacity import Capacity

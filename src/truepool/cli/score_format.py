@@ -59,12 +59,6 @@ def format_of_new(
             "new cases are decided by the last report of each agent; got --updates "
             f"{TIME_WEIGHTED}. Leave it out."
         )
-    sep, mark = given.get("sep"), fitted_on.decimal
-    if sep == mark and "decimal" not in given:
-        raise SettingError(
-            f"--sep {sep} separates the columns, so it cannot be the decimal mark, as "
-            f"in the table of the fit. Pass --sep '{sep}' --decimal '.'."
-        )
     if fitted_on.long and "long" not in given:
         names: list[str] = []
         if isinstance(source, Path) and is_dataset(source):

@@ -90,8 +90,12 @@ and all reports are percentages, or none. A value follows an equals sign."""
 VALUES = {"--json": "file", "--percent": "names"}
 """What such options take."""
 
-SEVERAL_ELSEWHERE = frozenset(("--learner", "--pool"))
-"""Options of which some verbs show several side by side, so that users try it."""
+SINGLE = frozenset(("--learner", "--pool", "--agents", "--percent", "--by"))
+"""Options that are given once, unless a verb shows several side by side: users try it,
+and the parser would keep the last value."""
+
+LISTS = frozenset(("--agents", "--percent"))
+"""Those among them whose names are separated by commas."""
 
 
 class Parsers(UserDict[str, Any]):
@@ -103,22 +107,39 @@ class Parsers(UserDict[str, Any]):
 
 
 class Verb(TyperCommand):
-    """A verb that refuses a second pool or learner, unless it takes several."""
+    """A verb that refuses a second value of an option that has one."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments; the parser would keep the last value of an option."""
         if not ctx.resilient_parsing:  # completion
             _, _, given = self.make_parser(ctx).parse_args(args=[*args])
             for option, times in Counter(given).items():
-                if times > 1 and _is_single(option):
-                    name = max(option.opts, key=len)
-                    raise SettingError(f"{name} takes one name; got {times}")
+                if times > 1 and not (
+                    option.multiple or SINGLE.isdisjoint(option.opts)
+                ):
+                    raise _given_twice(max(option.opts, key=len), args)
         return super().parse_args(ctx, args)
 
 
-def _is_single(parameter: Any) -> bool:
-    """Whether a parameter is an option that has one value, but several elsewhere."""
-    return not SEVERAL_ELSEWHERE.isdisjoint(parameter.opts) and not parameter.multiple
+def _given_twice(name: str, args: Sequence[str]) -> SettingError:
+    """Return the refusal of an option that was given more than once."""
+    values = [
+        value if sign else following
+        for word, following in pairwise([*args, ""])
+        for option, sign, value in [word.partition("=")]
+        if option == name
+    ]
+    if name not in LISTS:
+        return SettingError(f"{name} takes one name; got {len(values)}")
+    if {"", "*"} & {*values}:
+        times = f"{len(values)} times"
+        return SettingError(f"{name} is given once; got it {times}. Leave one out.")
+    joined = shlex.quote(",".join(values))
+    mark = "=" if name in BARE else " "
+    return SettingError(
+        f"{name} takes all names at once; got it {len(values)} times. Separate them by "
+        f"commas: {name}{mark}{joined}."
+    )
 
 
 class Verbs(TyperGroup):
@@ -330,6 +351,13 @@ def _print_usage(error: Any) -> None:
             if f"({value})" in message or not os.path.exists(value):
                 print_note(f"error: {_equals_sign(word, value)}")
                 return
+    for word, fourth in zip(sys.argv, sys.argv[4:], strict=False):
+        if word == "--long" and re.search(rf"\({re.escape(fourth)}[ )]", message):
+            from truepool.data.tables.table_format import LONG_CLASSES
+
+            got = f"got {fourth!r} as well"
+            print_note(f"error: --long takes three columns; {got}. {LONG_CLASSES}")
+            return
     words = "truepool" if error.ctx is None else error.ctx.command_path
     option = re.match(f"Invalid value for '([^']+)': {NOT_A_NUMBER}", message)
     if option is not None:

@@ -173,7 +173,8 @@ def number_cure(cell: Any, otherwise: str) -> str:
     number = text.rstrip("% ").replace(",", ".")
     if text.endswith("%") and is_number(number):
         return f"Write {float(number) / 100:g}, without the percent sign."
-    if "," in text and is_number(number):
+    grouped = re.fullmatch(r"[-+]?[1-9]\d{0,2}(\.\d{3})+,\d+", text)
+    if grouped or ("," in text and is_number(number)):
         return "Pass --decimal ',' if the comma is the decimal mark, else leave it out."
     if re.fullmatch(r"[-+]?\d+[.,'][\d.,']*\d", text):
         return "Leave out what separates the thousands."

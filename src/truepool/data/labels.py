@@ -220,8 +220,8 @@ def encode_outcomes(
         raise OutcomeError(
             "reports of one probability per agent need two outcome labels; there are "
             f"{len(found)}: {format_labels(found)}. {_word_cure(found)}merge the "
-            "labels into two, give one probability per class (columns agent:class), or "
-            "name another column (--outcome)."
+            "labels into two, give one probability per class (columns agent:class, one "
+            "row per case), or name another column (--outcome)."
         )
     labels = Labels.from_outcomes(given, positive)
     return labels.encode(given), labels

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
-from truepool.core.errors import SettingError, suggestion
+from truepool.core.errors import SettingError, closest
 from truepool.core.formatting import amount, pluralize
 from truepool.data.panel import Panel
 
@@ -54,12 +54,12 @@ class Capacity:
             raise SettingError(
                 "a capacity must be a number of cases, a share of them, or one of both "
                 f"per {', '.join(UNITS)}, {EXAMPLES}; got {str(text)!r}"
+                f"{_meant(str(text))}"
             )
         if period and period not in UNITS:
             raise SettingError(
                 f"a capacity must be per hour, day, week or month, as in 200/day; got "
-                f"{str(text)!r}"
-                f"{suggestion(period, UNITS)}"
+                f"{str(text)!r}{_meant(str(text))}"
             )
         limit, share = float(found[1]), bool(found[2])
         if limit <= 0 or (share and limit > 100) or not (share or limit.is_integer()):
@@ -141,3 +141,17 @@ class Capacity:
         selected = np.zeros(len(values), dtype=np.bool_)
         selected[order] = place < np.repeat(limit, size)
         return selected & wanted
+
+
+def _meant(text: str) -> str:
+    """Suggest the capacity that a text may mean.
+
+    >>> _meant("5 per week"), _meant("5% a day"), _meant("many")
+    (" (did you mean '5/week'?)", " (did you mean '5%/day'?)", '')
+    """
+    per = r"\s*(?:/|per\b|an?\b|each\b)?\s*"
+    found = re.fullmatch(rf"([\d.]+)\s*(%?){per}([a-z]+)", text)
+    period = None if found is None else closest(found[3], UNITS)
+    if found is None or period is None:
+        return ""
+    return f" (did you mean '{found[1]}{found[2]}/{period}'?)"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import ReportError
 from truepool.core.formatting import join_names
-from truepool.data.reports import (
+from truepool.data.report_units import (
     SMALL,
     UNIT_RATIO,
     largest_reports,

@@ -12,7 +12,7 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import AgentError, ReportError, suggestion
 from truepool.core.formatting import is_number
-from truepool.data.reports import join_patterns
+from truepool.data.report_units import join_patterns
 from truepool.data.row_names import case_name
 
 ID_CASES = 10
@@ -43,6 +43,13 @@ def choose_agents(
                 raise _two_roles(pattern, roles or {}, patterns, option)
             usable = [name for name in names if may_report(name)]
             others = [name for name in usable if not is_chosen(name, patterns)]
+            split = [n for n in others if pattern in map(str.strip, n.split(","))]
+            if split:
+                raise AgentError(
+                    f"names are separated by commas, and {split[0]!r} has one. Write a "
+                    f"question mark for it: {shlex.quote(join_patterns(split[:1]))} "
+                    f"({option})."
+                )
             raise AgentError(
                 f"no agent matches {pattern!r}{suggestion(pattern, by_agent(others))}; "
                 "columns that could be agents: "

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import pluralize
 from truepool.data.case_columns import CURRENCY
-from truepool.data.reports import MAX_SCORE
+from truepool.data.report_units import MAX_SCORE
 from truepool.data.tables.agent_columns import looks_like_id
 from truepool.data.tables.class_columns import class_columns
 from truepool.data.tables.doubtful_columns import says_percent

@@ -1,5 +1,6 @@
 """Columns of numbers between 0 and 1 that may be no reports of an agent."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -8,12 +9,19 @@ from truepool.core.arrays import FloatArray
 
 SHARES = (
     "discount", "rebate", "tax", "vat", "margin", "commission", "fee", "interest",
-    "share", "ratio", "rate", "fraction", "proportion", "quota", "utilization",
+    "share", "ratio", "rate", "fraction", "proportion", "utilization",
     "utilisation", "occupancy", "coverage", "humidity", "weight", "propensity",
+    "rabatt", "steuer", "zins", "anteil", "remise", "taux",
+    "descuento", "impuesto", "tasa", "interés", "sconto", "tasso", "quota",
 )  # fmt: skip
 """Quantities between 0 and 1 that are no reports, as columns are called after them."""
 
-PERCENTAGES = ("pct", "percent", "percentage", "perc", "prob", "probability")
+PERCENTAGES = (
+    "pct", "percent", "percentage", "perc", "prob", "probability", "prozent",
+    "wahrscheinlichkeit", "pourcent", "pourcentage", "probabilité", "porcentaje",
+    "probabilidad", "percentuale", "probabilità", "percentagem", "porcentagem",
+    "probabilidade", "procent", "%",
+)  # fmt: skip
 """Words in the names of columns of percentages."""
 
 FEW_VALUES = 20
@@ -161,7 +169,7 @@ def name_parts(name: str) -> list[str]:
     >>> name_parts("Is-Fraud flag")
     ['is', 'fraud', 'flag']
     """
-    return name.casefold().replace(" ", "_").replace("-", "_").split("_")
+    return re.findall(r"[^\W_]+|%", name.casefold())
 
 
 def says_percent(name: str) -> bool:
@@ -169,6 +177,8 @@ def says_percent(name: str) -> bool:
 
     >>> says_percent("echo_pct"), says_percent("discount_pct"), says_percent("age")
     (True, False, False)
+    >>> says_percent("bank (Prozent)"), says_percent("modèle [%]")
+    (True, True)
     """
     parts = {*name_parts(name)}
     return not parts.isdisjoint(PERCENTAGES) and parts.isdisjoint(SHARES)

@@ -126,12 +126,6 @@ def _read_text(path: Path, written: TableFormat) -> tuple[pa.Table, Origin]:
         _, separator = parse_header(_first_line(path), written.sep)
     except SourceError as error:
         raise lines_above_header(path) or error from None
-    if separator == written.decimal:
-        raise lines_above_header(path) or SourceError(
-            f"{path} separates its columns by {NAMES[separator]}, which cannot be the "
-            "decimal mark too. Leave out --decimal, or say what separates the columns "
-            "(--sep)."
-        )
     # An id is a label: 007 is not 7, and a long number is not a float.
     case = written.long[0] if written.long else None
     labels = ["id", written.id, written.group, case]

@@ -7,16 +7,18 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import csv
 
-from truepool.core.arrays import Array, BoolArray, FloatArray
+from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
 from truepool.core.errors import PanelError, SourceError
 from truepool.data.case_columns import CURRENCY, number_cure, odd_amount
 from truepool.data.row_names import row_name
 from truepool.data.tables.table_format import TableFormat
 
-MISSING = tuple(csv.ConvertOptions().null_values)
-"""How tables write a value they do not have, beside the empty cell."""
+MISSING = (
+    "", "NA", "N/A", "n/a", "#N/A", "#NA", "#N/A N/A", "NaN", "nan", "-NaN", "-nan",
+    "NULL", "null", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
+)  # fmt: skip
+"""How tables write a value they do not have: those that pyarrow reads as none."""
 
 TRUTH = pa.array(["true", "false"])
 """Words that are read as 1 and 0 where a column has no others."""
@@ -27,6 +29,9 @@ FORMS = {
     for mark, other in ((".", ","), (",", "."))
 }
 """Numbers with either decimal mark, also with the thousands set apart."""
+
+THOUSANDS = r"^[-+]?[1-9]\d{0,2}(\.\d{3})+\s*%?$"
+"""A number whose points could separate thousands."""
 
 
 def parse_column(column: nw.Series[Any], written: TableFormat) -> Array:
@@ -54,9 +59,17 @@ def parse_column(column: nw.Series[Any], written: TableFormat) -> Array:
 
 
 def parse_numbers(
-    column: nw.Series[Any], written: TableFormat, what: str, first_row: int = 0
+    column: nw.Series[Any],
+    written: TableFormat,
+    what: str,
+    first_row: int = 0,
+    *,
+    whole: bool = False,
 ) -> FloatArray:
     """Numbers of a column such as that of the weights, NaN where a cell is empty.
+
+    Unless it is the ``whole`` column, --decimal alone says what 1.234 is: rows that are
+    not at hand could say otherwise.
 
     A column without commas may have decimal points beside others with decimal commas:
     propensities that truepool wrote, joined to a table from a spreadsheet.
@@ -68,7 +81,7 @@ def parse_numbers(
     if shares is not None:
         return shares
     text, decimal = trimmed_text(column, written), written.decimal
-    amounts = _plain_amounts(column.name, text, decimal, first_row)
+    amounts = _plain_amounts(column.name, text, decimal, first_row, whole=whole)
     if amounts is not None:
         return cast(amounts, ".")
     if decimal == "," and not pc.any(pc.match_substring(text, ",")).as_py():
@@ -157,6 +170,46 @@ def cast(text: Any, decimal: str, percent: BoolArray | None = None) -> FloatArra
     return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
+def with_one_mark(text: Any, owner: IntArray, decimal: str) -> Any:
+    """Text (T,) in which decimal points are commas, where ``decimal`` is one.
+
+    ``owner`` (T,) is the number of each row's agent. An agent without any comma writes
+    points, unless all of them could separate thousands.
+
+    >>> with_one_mark(pa.array(["0,5", "0.25"]), np.array([0, 1]), ",").to_pylist()
+    ['0,5', '0,25']
+    """
+    if decimal != "," or not len(text):
+        return text
+    has = {mark: pc.match_substring(text, mark) for mark in ".,"}
+    points = pc.and_not(has["."], pc.match_substring_regex(text, THOUSANDS))
+    agents = [
+        owner[np.asarray(pc.fill_null(rows, False).to_numpy(zero_copy_only=False))]
+        for rows in (points, has[decimal])
+    ]
+    pointed = pa.array(np.isin(owner, np.setdiff1d(*agents)))
+    return pc.if_else(pointed, pc.replace_substring(text, ".", decimal), text)
+
+
+def mark_cure(cell: str, text: Any, decimal: str) -> str:
+    """Say what to do about a decimal mark among others of an agent, or alone.
+
+    >>> mark_cure("0.5", pa.array(["0.5", "0,25"]), ",")
+    "It also has '0,25': write all its numbers with one decimal mark, and nothing..."
+    """
+    mark, other = (",", ".") if "," in cell else (".", ",")
+    found = (str(each) for each in text if each.is_valid)
+    pair = next((each for each in found if other in each and mark not in each), None)
+    if pair is not None:
+        return (
+            f"It also has {pair!r}: write all its numbers with one decimal mark, and "
+            "nothing between thousands."
+        )
+    if "." in cell and decimal == ",":
+        return "Pass --decimal '.' if the point is the decimal mark, else leave it out."
+    return ""
+
+
 def truth_values(text: Any) -> FloatArray | None:
     """Return 1 for true and 0 for false (T,); None where other words stand among them.
 
@@ -195,7 +248,9 @@ def _plain(text: Any, decimal: str, percent: BoolArray | None) -> Any:
     return number
 
 
-def _plain_amounts(name: str, text: Any, decimal: str, first_row: int = 0) -> Any:
+def _plain_amounts(
+    name: str, text: Any, decimal: str, first_row: int = 0, *, whole: bool = True
+) -> Any:
     """Amounts as computers write them; None where some cell is none, or in doubt.
 
     All cells, or none, have the same currency. What separates the thousands is left
@@ -208,6 +263,8 @@ def _plain_amounts(name: str, text: Any, decimal: str, first_row: int = 0) -> An
         for mark, form in FORMS.items()
         if pc.all(pc.match_substring_regex(bare, form)).as_py()
     ]
+    if fits and decimal not in fits and bare.equals(text) and not whole:
+        return None
     if len(fits) == 2 and pc.any(pc.match_substring_regex(bare, "[.,]")).as_py():
         has_decimals = pc.any(pc.match_substring(bare, decimal)).as_py()
         if not bare.equals(text) and not has_decimals:

@@ -1,6 +1,6 @@
 """The outcome column: its labels, and words that mean that there is no outcome yet."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from truepool.core.errors import OutcomeError
 from truepool.core.formatting import join_names
+from truepool.data.row_names import row_name
 from truepool.data.tables.numbers import MISSING
 from truepool.data.tables.table_format import TableFormat
 
@@ -86,17 +87,25 @@ def label_numbers(labels: Collection[Any]) -> dict[str, int | bool]:
     return dict(whole) if plain and (0 in whole.values() or [*whole] == ["1"]) else {}
 
 
-def check_spelling(labels: Iterable[Any], column: str) -> None:
+def check_spelling(
+    labels: Iterable[Any], column: str, cells: Sequence[Any] = ()
+) -> None:
     """Refuse labels that differ only by upper and lower case.
+
+    The ``cells`` of the column, where they are at hand, say in which row each is.
 
     >>> check_spelling(["OK", "ok", "Fraud"], "verdict")
     Traceback (most recent call last):
     truepool.core.errors.OutcomeError: outcome labels must differ in more than ...
     """
     for group in spelled_alike(labels):
+        names = [
+            f"{label!r} in {row_name(cells.index(label))}" if cells else repr(label)
+            for label in group
+        ]
         raise OutcomeError(
             "outcome labels must differ in more than upper and lower case; column "
-            f"{column!r} has {join_names(list(map(repr, group)))}. Write them in one "
+            f"{column!r} has {join_names(names)}. Write them in one "
             "way in the table; if they are different labels, rename one."
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from truepool.core.formatting import join_names, pluralize
-from truepool.data.reports import UNIT_RATIO
+from truepool.data.report_units import UNIT_RATIO
 from truepool.data.tables.column_profile import (
     ColumnProfile,
     agents_in_percent,

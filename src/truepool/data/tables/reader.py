@@ -45,7 +45,11 @@ from truepool.data.tables.agent_columns import (
     ignored_columns,
     numbered_columns,
 )
-from truepool.data.tables.class_columns import class_columns, rename_class_columns
+from truepool.data.tables.class_columns import (
+    JOINTS,
+    class_columns,
+    rename_class_columns,
+)
 from truepool.data.tables.doubtful_columns import doubtful_columns
 from truepool.data.tables.files import read_file, read_names
 from truepool.data.tables.long import (
@@ -68,7 +72,7 @@ from truepool.data.tables.outcome_column import (
 )
 from truepool.data.tables.report_columns import parse_reports
 from truepool.data.tables.summary import TableSummary
-from truepool.data.tables.table_format import TableFormat
+from truepool.data.tables.table_format import LONG_CLASSES, TableFormat
 from truepool.data.tables.times import parse_times
 from truepool.data.tables.units import (
     check_long_percentages,
@@ -237,7 +241,8 @@ def _panel(
         )
     check_unit_names(frame, written)
     reports, outcomes, empty = _table(frame, written, whole=True)
-    check_spelling(dict.fromkeys(outcomes[~empty].tolist()), written.outcome)
+    labels = dict.fromkeys(outcomes[~empty].tolist())
+    check_spelling(labels, written.outcome, frame[written.outcome].to_list())
     if empty.all():
         raise OutcomeError(
             f"some cases must have an outcome; column {written.outcome!r} is empty in "
@@ -553,13 +558,20 @@ def _table(
     for role, name, options in _named_columns(written, frame.columns):
         if name is not None and name not in frame.columns:
             known = by_agent(frame.columns)
+            joined = tuple(f"{name}{joint}" for joint in (":", *JOINTS))
+            if role == "long" and sum(each.startswith(joined) for each in known) > 1:
+                raise SourceError(
+                    f"there is no long column {name!r}; columns: {', '.join(known)}. "
+                    f"{LONG_CLASSES}"
+                )
             raise SourceError(
                 f"there is no {role} column {name!r}{suggestion(name, known)}; "
                 f"columns: {', '.join(known)}. Name one of them ({options})."
             )
     for role, name in (("weight", written.weight), ("propensity", written.propensity)):
         if name is not None:
-            parse_numbers(frame[name], written, f"the {role} of a case")
+            what = f"the {role} of a case"
+            parse_numbers(frame[name], written, what, whole=True)
     time = _usual(written.time, "time", frame.columns)
     with cases_of_rows(np.arange(len(frame))):
         if written.long is not None:

@@ -16,23 +16,27 @@ from truepool.core.arrays import BoolArray, FloatArray, IntArray
 from truepool.core.errors import ReportError
 from truepool.core.formatting import is_number, join_names
 from truepool.data.case_columns import number_cure
-from truepool.data.reports import UNIT_RATIO, is_slip, percent_option
+from truepool.data.report_units import (
+    UNIT_RATIO,
+    is_slip,
+    percent_option,
+    small_scale,
+)
 from truepool.data.row_names import row_name
 from truepool.data.tables.agent_columns import is_chosen
 from truepool.data.tables.numbers import (
     cast,
     first_other,
     is_numeric,
+    mark_cure,
     trimmed_text,
     truth_values,
     typed_numbers,
+    with_one_mark,
 )
 from truepool.data.tables.table_format import TableFormat
 from truepool.data.tables.text_columns import MOST_MARKS, TextColumn, check_texts
 from truepool.data.tables.units import EDGE, ENOUGH
-
-SMALL_SCORE = 20
-"""Whole numbers up to this are scores as often as percentages."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +58,11 @@ class ReportColumn:
     def text(self) -> Any:
         """Trimmed text of each cell, null where there is no report."""
         return trimmed_text(self.cells, self.written)
+
+    @cached_property
+    def _marked(self) -> Any:
+        """Text with one decimal mark; each agent may have its own."""
+        return with_one_mark(self.text, self.owner, self.written.decimal)
 
     @cached_property
     def percent(self) -> BoolArray:
@@ -100,7 +109,7 @@ class ReportColumn:
         if numbers is not None:
             return numbers
         try:
-            return cast(self.text, self.written.decimal, self.percent)
+            return cast(self._marked, self.written.decimal, self.percent)
         except pa.ArrowInvalid:
             votes = truth_values(self.text)
             if votes is None:
@@ -128,7 +137,8 @@ class ReportColumn:
         try:
             numbers = self.numbers
         except pa.ArrowInvalid:
-            row, cell = first_other(self.text, self.written.decimal, self.percent)
+            row, _ = first_other(self._marked, self.written.decimal, self.percent)
+            cell = self.text[row].as_py()
             what = "a report must be a number in [0, 1]"
             low, high = sorted(self.written.ends(self.agents[self.owner[row]]))
             if self.percent[row] or self.scored[row]:
@@ -150,9 +160,8 @@ class ReportColumn:
             which = "it is" if len(names) == 1 else f"{join_names([*names])} are"
             option = percent_option([*kept, *names])
             own = rest[(self.owner == self.owner[row]) & np.isfinite(rest)]
-            whole = own.size >= ENOUGH and bool(np.all(own % 1 == 0))
-            if whole and high <= SMALL_SCORE:
-                span = shlex.quote(f"{name}=0-{high:g}")
+            if own.size >= ENOUGH and (span := small_scale(own)):
+                span = shlex.quote(f"{name.replace(',', '?')}={span}")
                 option += f"; if these are scores, --scores {span} (lowest-highest)"
             raise ReportError(
                 f"a report must lie in [0, 1]; {self._kind} {name!r} has "
@@ -181,7 +190,7 @@ class ReportColumn:
                 f"{self.text[row].as_py()!r} in {self._row(row)}" for row in rows
             )
             raise ReportError(
-                f"with --percent either all reports of {_article(self._kind)} carry a "
+                f"with --percent either all reports of one {self._kind} carry a "
                 f"percent sign or none; {self._kind} {self.agents[mixed[0]]!r} has "
                 f"{first} and {second}. Write them in one unit."
             )
@@ -224,11 +233,9 @@ class ReportColumn:
     def _cure(self, row: int, cell: str, table: Sequence["ReportColumn"]) -> str:
         if _is_word(cell):
             return self._word_cure(cell)
-        if "." in cell and self.written.decimal == ",":
-            return (
-                "Pass --decimal '.' if the point is the decimal mark, else leave it "
-                "out."
-            )
+        own = self.text.filter(pa.array(self.owner == self.owner[row]))
+        if cure := mark_cure(cell, own, self.written.decimal):
+            return cure
         comma = "," in cell and self.written.decimal != ","
         options = ["--decimal ','"] if comma else []
         if "%" in cell:
@@ -264,10 +271,10 @@ def parse_reports(
     NaN where there is no report. Percentages become shares, scores from a to b become
     (s - a) / (b - a). ``first_row`` is the number of the first row in its table.
     """
-    table = [
-        ReportColumn(each, (each.name,), _first_agent(len(each)), written, first_row)
-        for each in columns
-    ]
+    table = []
+    for each in columns:
+        owner = np.broadcast_to(np.int64(0), len(each))  # one agent; takes no memory
+        table.append(ReportColumn(each, (each.name,), owner, written, first_row))
     found, signed = _parse(table, written)
     names = (column.cells.name for column in table)
     return dict(zip(names, found, strict=True)), signed
@@ -285,11 +292,6 @@ def parse_long_reports(
     """
     (reports,), signed = _parse([ReportColumn(column, agents, owner, written)], written)
     return reports, signed
-
-
-def _first_agent(rows: int) -> IntArray:
-    """Number of the agent in each row, of one agent; takes no memory."""
-    return np.broadcast_to(np.int64(0), rows)
 
 
 def _parse(
@@ -372,10 +374,6 @@ def _agent(name: str, table: Sequence[ReportColumn]) -> str:
     agent, _, _ = name.rpartition(":")
     own = [c for c in table if agent and c.cells.name.startswith(f"{agent}:")]
     return agent if len(own) > 1 else name
-
-
-def _article(kind: str) -> str:
-    return "a column" if kind == "column" else "an agent"
 
 
 def _is_word(cell: str) -> bool:

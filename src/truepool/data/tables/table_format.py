@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from truepool.core.errors import SettingError
-from truepool.data.reports import join_patterns, percent_option
+from truepool.data.report_units import join_patterns, percent_option
 from truepool.data.tables.agent_columns import ignored_columns, is_chosen
 from truepool.data.tables.score_range import ScoreRange, parse_ranges
 
@@ -17,6 +17,13 @@ DECIMALS = (".", ",")
 
 LONG = ("case", "agent", "report")
 """What the columns of a long table are called unless they are named."""
+
+LONG_CLASSES = (
+    "A long table has one probability per row. Of two classes, name the column of the "
+    "positive one; of more, write one row per case, with columns agent:class "
+    "(docs/messy_tables.md shows how)."
+)
+"""What to do with a long table that has one column per class."""
 
 REPEATED = ("ignore", "missing", "scores")
 """Options that are given once per value."""
@@ -53,7 +60,7 @@ class TableFormat:
         Decimal mark.
     missing : sequence of str, or str
         Words that mean "no report" and, in the outcome column, "no outcome yet", such
-        as ``n/d``, beside the empty cell, NA, NaN and null.
+        as ``n/d``, beside the empty cell, NA, n/a, NaN and null.
     percent : bool, sequence of str, or str
         Whether reports are percentages, 0 to 100 or ``6.1%``; or the agents whose
         reports are, by names or patterns as in ``agents``, while those of the others
@@ -158,10 +165,10 @@ class TableFormat:
             raise SettingError(
                 f"a decimal mark must be '.' or ','; got {decimal!r} (--decimal)"
             )
-        if self.sep == decimal:
+        if self.sep == "." == decimal:
             raise SettingError(
-                "the separator and the decimal mark must differ; both are "
-                f"{decimal!r}. Change --sep or --decimal."
+                "the separator and the decimal mark must differ; both are '.'. Change "
+                "--sep or --decimal."
             )
         if self.percent is True and self.scores:
             raise _two_units("all of them")
@@ -418,9 +425,12 @@ def _layout(layout: str, long: Sequence[str] | None) -> Sequence[str] | None:
 
 def _three(long: Sequence[str]) -> tuple[str, str, str]:
     if isinstance(long, str) or len(long) != 3 or len(set(long)) != 3:
+        cure = "Write --long question forecaster probability."
+        if not isinstance(long, str) and len(set(long)) > 3:
+            cure = LONG_CLASSES
         raise SettingError(
             "a long table needs three columns, for the case, agent and report; "
-            f"got {long!r}. Write --long question forecaster probability."
+            f"got {long!r}. {cure}"
         )
     case, agent, report = long
     return case, agent, report

@@ -10,7 +10,7 @@ from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.errors import ReportError
 from truepool.core.formatting import join_names, pluralize
 from truepool.data.labels import format_labels
-from truepool.data.reports import (
+from truepool.data.report_units import (
     MAX_SCORE,
     SMALL,
     UNIT_RATIO,
