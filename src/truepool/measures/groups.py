@@ -60,12 +60,31 @@ def describe_shortage(
 
 
 def check_column(panel: Panel, by: str) -> None:
-    """Refuse a column that does not divide the cases into a few groups."""
+    """Refuse a column that does not divide the cases into a few groups.
+
+    Nor does one whose every value has too few groups of dependent cases to be judged.
+    """
     found = divide(panel.columns.find(by, "a division into segments"))
     if not 2 <= len(found) <= MOST_GROUPS:
         raise SettingError(
             f"a column to divide cases by must have 2 to {MOST_GROUPS} different "
             f"values; {by!r} has {len(found):,}. Name another one (--by)."
+        )
+    if panel.groups is None:
+        return
+    names, outcomes = panel.groups.astype(str), panel.outcomes
+    counts = [
+        len(np.unique(names[cases]))
+        for _, cases in found
+        if describe_shortage(outcomes[panel.one_row_each(cases)]) is None
+    ]
+    if counts and max(counts) < FEWEST_UNITS <= len(np.unique(names)):
+        raise SettingError(
+            f"a segment must have cases of at least {FEWEST_UNITS} groups (--group) to "
+            "be judged, because how much its figures vary is known from its groups "
+            f"alone; no segment of {by!r} with enough cases has more than "
+            f"{max(counts)}. Divide by another column (--by), or leave out --group if "
+            "cases of one group are independent of each other."
         )
 
 
