@@ -37,6 +37,8 @@ class Candidate:
     """When that was, if not at the case of ``since``: it may have no outcome yet."""
     when: str = ""
     """The words of the sentence that say when, left out where the cause has a date."""
+    segments: tuple[str, ...] = ()
+    """Names of the segments that it is about."""
     broken: bool = False
     minor: bool = False
     """Whether its agent gives so few reports that only what it costs counts."""

@@ -91,6 +91,7 @@ def _finding(
         candidate.figure,
         candidate.since,
         candidate.date,
+        segments=candidate.segments,
     )
 
 

@@ -44,6 +44,8 @@ class Finding:
     date: str = ""  # of the first case after it, where the cases have dates
     cause: tuple[str, ...] = ()
     """Code and agents of the finding that explains this one."""
+    segments: tuple[str, ...] = ()
+    """Names of the segments that it is about."""
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -442,8 +444,7 @@ class Audit:
 
     def worst(self) -> Severity | None:
         """Return the most severe severity, None where there are no findings."""
-        found = {finding.severity for finding in self.findings}
-        return next((level for level in SEVERITIES if level in found), None)
+        return next((level for level in SEVERITIES if self.count(level)), None)
 
     @property
     def verdict(self) -> str:
