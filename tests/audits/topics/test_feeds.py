@@ -309,9 +309,26 @@ def sentences(panel):
 
 def test_a_feed_that_died_is_named_with_the_case_or_the_date():
     assert sentences(spoilt(dead)) == [
-        "The feed of agent1 is dead: from case 1,001 of 1,500 on it only reports 0.05."
+        "The feed of agent1 is dead: from case 1,001 of 1,500 on it only reports 5 %."
     ]
     assert "case 1,001 of 1,500 (2028-09-27)" in sentences(spoilt(dead, days(CASES)))[0]
+
+
+@pytest.mark.parametrize(
+    ("report", "words"),
+    [
+        ([0.417], "41.7 %"),
+        ([0.99987], "99.99 %"),
+        ([0.2, 0.5, 0.3], "20 % for 0, 50 % for 1 and 30 % for 2"),
+        ([0.1, 0.1, 0.5, 0.2, 0.1], "at most 50 % for 2"),
+    ],
+)
+def test_a_report_is_quoted_as_a_probability_of_each_class(report, words):
+    outcomes = np.arange(max(len(report), 2))
+    panel = Panel(
+        [report * 2 if len(report) == 1 else [report] * 2] * len(outcomes), outcomes
+    )
+    assert feeds.quote_report(panel, np.array(report)) == words
 
 
 def test_a_feed_that_stopped_or_never_began_is_named():
