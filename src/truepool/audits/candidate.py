@@ -52,7 +52,8 @@ class Candidate:
     backfires: str = ""
     """The advice where following the other one would cost more."""
     indifferent: str = ""
-    """The advice where it would save nothing, though that is not certain."""
+    """The advice where it would save nothing, though that is not certain; of a
+    recalibration of an agent, where it is not certain to save anything."""
     tail: Callable[[Estimate | None], str] | None = None
     """What is added to any of these by what the fix saves, only for a finding."""
     postponed: str = ""

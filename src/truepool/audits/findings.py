@@ -9,6 +9,7 @@ from truepool.audits.attribution import attribute_causes
 from truepool.audits.candidate import Candidate
 from truepool.audits.severity import (
     BROKEN,
+    CALIBRATION,
     DOUBTS,
     FIRST,
     LEAK,
@@ -74,8 +75,10 @@ def _finding(
     advice = candidate.advice
     if price is not None and price.high < 0:
         advice = candidate.backfires or advice
-    elif price is not None and price.value <= 0:
-        advice = candidate.indifferent or advice
+    elif price is not None:
+        # Nobody is asked to recalibrate an agent for what may be nothing.
+        sure = price.low if candidate.code in CALIBRATION else price.value
+        advice = advice if sure > 0 else candidate.indifferent or advice
     if candidate.tail is not None:
         advice += candidate.tail(price)
     return Finding(
