@@ -18,6 +18,7 @@ from truepool.audits.severity import (
 )
 from truepool.audits.values import SEVERITIES, Finding, Severity
 from truepool.comparison import Estimate
+from truepool.core.formatting import end_once
 from truepool.measures.inference import holm
 
 
@@ -46,7 +47,11 @@ def select_findings(candidates: Sequence[Candidate]) -> tuple[Finding, ...]:
             graded.append((candidate, _finding(candidate, grade, price, shown)))
     if any(f.code in FIRST and f.severity == "error" for _, f in graded):
         graded = [(candidate, _postpone(candidate, f)) for candidate, f in graded]
-    return tuple(sorted(attribute_causes(graded), key=_rank))
+    found = (
+        replace(f, sentence=end_once(f.sentence), advice=end_once(f.advice))
+        for f in attribute_causes(graded)
+    )
+    return tuple(sorted(found, key=_rank))
 
 
 def _grade(

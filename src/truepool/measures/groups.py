@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from truepool.core.arrays import Array, IntArray
+from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.errors import SettingError
 from truepool.core.formatting import amount
 from truepool.data.panel import Panel
@@ -57,6 +57,26 @@ def describe_shortage(
     kind = "positives" if ones < FEWEST_OF_A_CLASS else "negatives"
     few = min(ones, len(positive) - ones)
     return f"at least {FEWEST_OF_A_CLASS} {kind} are needed, got {few}"
+
+
+def describe_uneven(outcomes: IntArray, propensity: FloatArray) -> str | None:
+    r"""Say that propensities differ too much for the outcomes of a class; else None.
+
+    One case counts for many, and whether one with the smallest propensity was reviewed
+    is chance. The effective number of cases of a class, with one more of the largest
+    weight, :math:`(\sum w + w_{max})^2 / (\sum w^2 + w_{max}^2)`, must exceed
+    `FEWEST_OF_A_CLASS` (Kish 1965).
+
+    >>> describe_uneven(np.arange(60) % 2, np.where(np.arange(60) == 1, 0.01, 1.0))
+    'too few outcomes of a class for propensities that differ so much'
+    """
+    weights = 1 / propensity
+    top = float(weights.max())
+    for own in (weights[outcomes > 0], weights[outcomes == 0]):
+        effective = (own.sum() + top) ** 2 / (np.square(own).sum() + top**2)
+        if effective <= FEWEST_OF_A_CLASS:
+            return "too few outcomes of a class for propensities that differ so much"
+    return None
 
 
 def check_column(panel: Panel, by: str) -> None:

@@ -6,7 +6,14 @@ from truepool.audits.priorities import first_fixes, later_fixes
 from truepool.audits.severity import CALIBRATION, DOUBTS, LEAK
 from truepool.audits.values import SEVERITIES, Audit, Finding, Fix, Recommendation
 from truepool.comparison import Row
-from truepool.core.formatting import in_unit, join_names, money, percent, pluralize
+from truepool.core.formatting import (
+    end_once,
+    in_unit,
+    join_names,
+    money,
+    percent,
+    pluralize,
+)
 from truepool.measures.capacity import without_capacity
 from truepool.render.actions import FAULTS, backfires
 from truepool.render.advice import in_words, pool_name, suspects, unit
@@ -37,6 +44,10 @@ WITHIN_CAPACITY = ("better-pool", "worse-than-best")
 
 def sentence(audit: Audit) -> str:
     """Say whether the pool can be trusted, and what it takes."""
+    return end_once(_sentence(audit))
+
+
+def _sentence(audit: Audit) -> str:
     plan = audit.recommendation
     if plan.outcome_in_doubt:
         asked, *_ = (f for f in audit.findings if f.code in DOUBTS)

@@ -6,6 +6,7 @@ import pytest
 from faults import COSTS, sound
 from typer.testing import CliRunner
 
+from truepool.audits import audit
 from truepool.audits.evidence import Evidence
 from truepool.audits.findings import select_findings
 from truepool.audits.severity import FEEDS
@@ -354,7 +355,7 @@ def test_an_agent_that_always_says_the_same_is_named_if_there_were_events_to_see
         reports[:, 1] = 0.0
 
     panel = spoilt(always)
-    assert sentences(panel) == ["agent1 reports 0 in all 1,500 cases."]
+    assert sentences(panel) == ["agent1 reports 0 % in all 1,500 cases."]
     rare = np.zeros(CASES, dtype=int)
     rare[7:10] = 1
     assert sentences(Panel(panel.reports, rare)) == []
@@ -387,3 +388,13 @@ def test_rows_sorted_by_outcome_say_nothing_about_feeds():
     ordered = panel.reports[order]
     ordered[AT:, 1] = 0.05
     assert sentences(Panel(ordered, panel.outcomes[order])) == []
+
+
+def test_a_name_that_ends_in_a_full_stop_ends_no_sentence_twice():
+    panel = spoilt(dead)
+    names = ["Ada A.", "Lena L.", *panel.agents[2:]]
+    result = audit(Panel(panel.reports, panel.outcomes, names), resamples=20)
+    texts = [result.verdict, result.advice, *(f.advice for f in result.findings)]
+    texts += [f.sentence for f in result.findings]
+    assert any("Lena L." in text for text in texts)
+    assert not any(".. " in f"{text} " for text in texts)

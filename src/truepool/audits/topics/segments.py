@@ -18,7 +18,7 @@ from truepool.audits.topics.calibration import calibration, levelled_pool
 from truepool.audits.values import Calibration, Segment
 from truepool.core.arrays import FloatArray, IntArray, case_mean
 from truepool.core.formatting import join_names, number, percent
-from truepool.measures.groups import FEWEST_OF_A_CLASS, divide
+from truepool.measures.groups import describe_uneven, divide
 from truepool.measures.inference import holm
 
 EMPTY = (
@@ -65,26 +65,15 @@ def calibrate(part: Evidence) -> Calibration:
         panel.case_weights(),
         panel.groups,
         panel.questions,
+        panel.propensity,
     )
 
 
 def describe_few(part: Evidence) -> str | None:
-    r"""Say why a group has too few cases to be judged; None if it has enough.
-
-    By propensity one case counts for many, and whether one with the smallest was
-    reviewed is chance. The effective number of cases of a class, with one more of the
-    largest weight, :math:`(\sum w + w_{max})^2 / (\sum w^2 + w_{max}^2)`, must exceed
-    `FEWEST_OF_A_CLASS` (Kish 1965).
-    """
+    """Say why a group has too few cases to be judged; None if it has enough."""
     if part.shortage is not None or part.panel.propensity is None:
         return part.shortage
-    weights = 1 / part.panel.propensity[part.cases]
-    top = float(weights.max())
-    for own in (weights[part.outcomes > 0], weights[part.outcomes == 0]):
-        effective = (own.sum() + top) ** 2 / (np.square(own).sum() + top**2)
-        if effective <= FEWEST_OF_A_CLASS:
-            return "too few outcomes of a class for propensities that differ so much"
-    return None
+    return describe_uneven(part.outcomes, part.panel.propensity[part.cases])
 
 
 def _segment(name: str, part: Evidence) -> Segment:
@@ -195,6 +184,7 @@ def _class_calibration(
         panel.case_weights(),
         panel.groups,
         panel.questions,
+        panel.propensity,
     )
 
 
