@@ -267,6 +267,8 @@ class Changes:
     """Errors and warnings that are more certain than before, but not larger."""
     new: tuple[tuple[str, ...], ...] = ()
     """Code and agents of those of ``worse`` that the earlier audit did not have."""
+    pool: str = ""
+    """The pool in use then; its costs and faults are not those of another one."""
 
     @property
     def comparable(self) -> bool:
@@ -416,9 +418,8 @@ class Audit:
     @property
     def share(self) -> float:
         """Share of the cases that are positive."""
-        if self.weighted_share is not None:
-            return self.weighted_share
-        return self.positives / self.cases
+        counted = self.positives / self.cases
+        return counted if self.weighted_share is None else self.weighted_share
 
     @property
     def groups(self) -> tuple[tuple[Finding, tuple[Finding, ...]], ...]:

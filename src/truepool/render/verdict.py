@@ -152,10 +152,14 @@ def changes(audit: Audit) -> list[str]:
             f"The two audits differ in {differ}, so their costs and findings are not "
             "compared.",
         ]
+    replaced = then.pool not in ("", audit.pool)
     if then.cost is not None and now.cost_in_use is not None:
+        one, other = "The pool in use", "it"
+        if replaced:
+            one, other = f"{audit.pool}, the pool in use now,", f"{then.pool}, then,"
         lines.append(
-            f"The pool in use costs {money(now.cost_in_use, audit.currency)} per case; "
-            f"it cost {money(then.cost, then.currency)}."
+            f"{one} costs {money(now.cost_in_use, audit.currency)} per case; "
+            f"{other} cost {money(then.cost, then.currency)}."
         )
     if then.settings:
         lines.append(
@@ -169,7 +173,8 @@ def changes(audit: Audit) -> list[str]:
         )
     lines += [f"{'New' if f.key in then.new else 'Worse'}: {f.sentence}"
               for f in then.worse]  # fmt: skip
-    lines += [f"Better: {_known(key)}." for key in then.better]
+    pools = f" (then {then.pool}, now {audit.pool})" * replaced
+    lines += [f"Better: {_known(key)}{pools * (len(key) == 1)}." for key in then.better]
     lines += [f"Graded higher, but not significantly larger: {f.sentence}"
               for f in then.certain]  # fmt: skip
     if not then.worse and not then.better and not then.certain:
