@@ -280,6 +280,6 @@ def test_figures_of_two_pools_are_those_of_pools_that_are_named(extreme, pool):
     found = compare_audits(earlier, result)
     text = " ".join(changes(replace(result, changes=found)))
     other = pool != result.pool
-    assert f"{pool}, then, cost" in text or not other
+    assert f"{pool}, in use then, cost" in text or not other
     assert (f"less severe (then {pool}, now {result.pool})" in text) is other
     assert ("The pool in use costs" in text) is not other

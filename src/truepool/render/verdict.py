@@ -156,7 +156,10 @@ def changes(audit: Audit) -> list[str]:
     if then.cost is not None and now.cost_in_use is not None:
         one, other = "The pool in use", "it"
         if replaced:
-            one, other = f"{audit.pool}, the pool in use now,", f"{then.pool}, then,"
+            one, other = (
+                f"{audit.pool}, the pool in use now,",
+                f"{then.pool}, in use then,",
+            )
         lines.append(
             f"{one} costs {money(now.cost_in_use, audit.currency)} per case; "
             f"{other} cost {money(then.cost, then.currency)}."
