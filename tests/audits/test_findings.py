@@ -154,7 +154,7 @@ def test_what_another_finding_explains_names_it_as_its_cause():
     ("price", "words"),
     [
         (Estimate(0.02, 0.01, 0.03), "Do it."),
-        (Estimate(0.01, -0.01, 0.03), "Do it."),
+        (Estimate(0.01, -0.01, 0.03), "No difference."),
         (Estimate(0.0, -0.02, 0.02), "No difference."),
         (Estimate(-0.01, -0.03, 0.01), "No difference."),
         (Estimate(-0.02, -0.03, -0.01), "Do not."),

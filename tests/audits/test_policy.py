@@ -48,7 +48,7 @@ POLICY = {
         "WORK": 20_000_000,
     },
     "topics.drift": {"DRIFT_CASES": 5_000, "POINTS": 100},
-    "topics.feeds": {"DATED": 0.05},
+    "topics.feeds": {"DATED": 0.05, "MOST_QUOTED": 4},
     "topics.incentives": {
         "LINEAR_CASES": 5_000,
         "NOTICEABLE": 0.02,

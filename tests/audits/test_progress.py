@@ -268,3 +268,18 @@ def test_audits_from_before_weights_and_propensities_were_told_apart(faulty):
     assert compare_audits(old, replace(now, weighted_share=0.3)).settings == (
         "weights",
     )
+
+
+@pytest.mark.parametrize("pool", ["mean", "median"])
+def test_figures_of_two_pools_are_those_of_pools_that_are_named(extreme, pool):
+    result, _ = extreme
+    earlier = json.loads(json.dumps(result.to_dict()))
+    fault = {**earlier["findings"][0], "code": "biased-pool", "who": []}
+    earlier["findings"].append({**fault, "severity": "error", "unit": "then"})
+    earlier["pool"] = pool
+    found = compare_audits(earlier, result)
+    text = " ".join(changes(replace(result, changes=found)))
+    other = pool != result.pool
+    assert f"{pool}, in use then, cost" in text or not other
+    assert (f"less severe (then {pool}, now {result.pool})" in text) is other
+    assert ("The pool in use costs" in text) is not other

@@ -447,9 +447,11 @@ def test_a_reversed_agent_that_costs_more_comes_before_a_stuck_feed():
     assert result.recommendation.without == ("dan", "bob")
 
 
-def test_recalibration_that_saves_nothing_is_no_step_and_a_feed_is_one():
+@pytest.mark.parametrize(
+    "nothing", [Estimate(0.0, -0.01, 0.01), Estimate(1e-5, -0.001, 0.001)]
+)
+def test_recalibration_that_saves_nothing_is_no_step_and_a_feed_is_one(nothing):
     """A broken feed that has cost nothing yet may cost something in the next case."""
-    nothing = Estimate(0.0, -0.01, 0.01)
     faults = ("biased", "changed-feed")
     found = tuple(
         Finding(code, "warning", ("ada",), "It is so.", "Do it.", cost=nothing)

@@ -711,7 +711,7 @@ def test_a_dead_feed_is_never_accepted_in_silence(
     assert code == 0, err
     assert (
         "warning: The feed of agent1 is dead: from case 251 of 400 (id 250) on it only "
-        "reports 0.05. Have its feed fixed, or leave agent1 out (--ignore agent1); "
+        "reports 5 %. Have its feed fixed, or leave agent1 out (--ignore agent1); "
         "truepool audit says what that costs or saves.\n"
     ) in err
     words = [word.replace("train", "spoilt") for word in words]

@@ -293,6 +293,24 @@ def test_judges_without_a_relation_to_the_labels_are_named_before_anything_else(
     assert [judge.advice for judge in jury.judges] == ["no relation"] * 2
 
 
+@pytest.mark.parametrize(
+    ("reverse", "words"),
+    [
+        (2, "every judge says the opposite of the labels."),
+        (1, "1 judge says the opposite of the labels, and no other judge shows a "),
+    ],
+)
+def test_a_jury_of_reversed_judges_is_called_reversed(reverse, words):
+    rng = np.random.default_rng(0)
+    truth = (rng.random(300) < 0.3).astype(int)
+    wrong = np.clip(0.5 - 0.4 * (2 * truth - 1) + rng.normal(0, 0.2, 300), 0.01, 0.99)
+    other = np.clip(wrong + rng.normal(0, 0.1, 300), 0.01, 0.99)
+    noise = rng.random(300)
+    reports = np.column_stack([wrong, other if reverse == 2 else noise])
+    jury = tp.jury(with_labels(reports, truth, 150))
+    assert jury.headline.startswith(f"Do not rely on this jury: {words}")
+
+
 def test_a_judge_that_hedges_beside_noise_is_not_kept_for_its_credit():
     """Near one half, it halves the errors of the noise, and knows nothing."""
     rng = np.random.default_rng(0)

@@ -37,6 +37,8 @@ class Candidate:
     """When that was, if not at the case of ``since``: it may have no outcome yet."""
     when: str = ""
     """The words of the sentence that say when, left out where the cause has a date."""
+    segments: tuple[str, ...] = ()
+    """Names of the segments that it is about."""
     broken: bool = False
     minor: bool = False
     """Whether its agent gives so few reports that only what it costs counts."""
@@ -50,7 +52,8 @@ class Candidate:
     backfires: str = ""
     """The advice where following the other one would cost more."""
     indifferent: str = ""
-    """The advice where it would save nothing, though that is not certain."""
+    """The advice where it would save nothing, though that is not certain; of a
+    recalibration of an agent, where it is not certain to save anything."""
     tail: Callable[[Estimate | None], str] | None = None
     """What is added to any of these by what the fix saves, only for a finding."""
     postponed: str = ""

@@ -9,6 +9,7 @@ from truepool.audits.attribution import attribute_causes
 from truepool.audits.candidate import Candidate
 from truepool.audits.severity import (
     BROKEN,
+    CALIBRATION,
     DOUBTS,
     FIRST,
     LEAK,
@@ -17,6 +18,7 @@ from truepool.audits.severity import (
 )
 from truepool.audits.values import SEVERITIES, Finding, Severity
 from truepool.comparison import Estimate
+from truepool.core.formatting import end_once
 from truepool.measures.inference import holm
 
 
@@ -45,7 +47,11 @@ def select_findings(candidates: Sequence[Candidate]) -> tuple[Finding, ...]:
             graded.append((candidate, _finding(candidate, grade, price, shown)))
     if any(f.code in FIRST and f.severity == "error" for _, f in graded):
         graded = [(candidate, _postpone(candidate, f)) for candidate, f in graded]
-    return tuple(sorted(attribute_causes(graded), key=_rank))
+    found = (
+        replace(f, sentence=end_once(f.sentence), advice=end_once(f.advice))
+        for f in attribute_causes(graded)
+    )
+    return tuple(sorted(found, key=_rank))
 
 
 def _grade(
@@ -74,8 +80,10 @@ def _finding(
     advice = candidate.advice
     if price is not None and price.high < 0:
         advice = candidate.backfires or advice
-    elif price is not None and price.value <= 0:
-        advice = candidate.indifferent or advice
+    elif price is not None:
+        # Nobody is asked to recalibrate an agent for what may be nothing.
+        sure = price.low if candidate.code in CALIBRATION else price.value
+        advice = advice if sure > 0 else candidate.indifferent or advice
     if candidate.tail is not None:
         advice += candidate.tail(price)
     return Finding(
@@ -91,6 +99,7 @@ def _finding(
         candidate.figure,
         candidate.since,
         candidate.date,
+        segments=candidate.segments,
     )
 
 

@@ -74,6 +74,7 @@ def compare_audits(earlier: Mapping[str, Any], audit: Audit) -> Changes:
             f for f in audit.findings if f.key in moved["same"] and f.severity in SEVERE
         ),
         tuple(key for key in moved["worse"] if key not in then),
+        earlier["pool"],
     )
 
 

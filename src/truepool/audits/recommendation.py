@@ -193,11 +193,14 @@ def _fixes(
 def _may_save(finding: Finding) -> bool:
     """Whether fixing this may save something.
 
-    A feed that has cost nothing yet may.
+    A feed that has cost nothing yet may. A recalibration is asked for only where it
+    surely saves: otherwise it makes no difference to decisions.
     """
-    if finding.cost is None or finding.cost.value > 0:
+    if finding.cost is None:
         return True
-    return finding.cost.value == 0 and finding.code not in CALIBRATION
+    if finding.code in CALIBRATION:
+        return finding.cost.low > 0
+    return finding.cost.value >= 0
 
 
 def regime(evidence: Evidence, findings: tuple[Finding, ...]) -> tuple[str, str]:

@@ -44,6 +44,8 @@ class Finding:
     date: str = ""  # of the first case after it, where the cases have dates
     cause: tuple[str, ...] = ()
     """Code and agents of the finding that explains this one."""
+    segments: tuple[str, ...] = ()
+    """Names of the segments that it is about."""
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -265,6 +267,8 @@ class Changes:
     """Errors and warnings that are more certain than before, but not larger."""
     new: tuple[tuple[str, ...], ...] = ()
     """Code and agents of those of ``worse`` that the earlier audit did not have."""
+    pool: str = ""
+    """The pool in use then; its costs and faults are not those of another one."""
 
     @property
     def comparable(self) -> bool:
@@ -414,9 +418,8 @@ class Audit:
     @property
     def share(self) -> float:
         """Share of the cases that are positive."""
-        if self.weighted_share is not None:
-            return self.weighted_share
-        return self.positives / self.cases
+        counted = self.positives / self.cases
+        return counted if self.weighted_share is None else self.weighted_share
 
     @property
     def groups(self) -> tuple[tuple[Finding, tuple[Finding, ...]], ...]:
@@ -442,8 +445,7 @@ class Audit:
 
     def worst(self) -> Severity | None:
         """Return the most severe severity, None where there are no findings."""
-        found = {finding.severity for finding in self.findings}
-        return next((level for level in SEVERITIES if level in found), None)
+        return next((level for level in SEVERITIES if self.count(level)), None)
 
     @property
     def verdict(self) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from truepool.core.arrays import Array, IntArray
+from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.errors import SettingError
 from truepool.core.formatting import amount
 from truepool.data.panel import Panel
@@ -59,13 +59,52 @@ def describe_shortage(
     return f"at least {FEWEST_OF_A_CLASS} {kind} are needed, got {few}"
 
 
+def describe_uneven(outcomes: IntArray, propensity: FloatArray) -> str | None:
+    r"""Say that propensities differ too much for the outcomes of a class; else None.
+
+    One case counts for many, and whether one with the smallest propensity was reviewed
+    is chance. The effective number of cases of a class, with one more of the largest
+    weight, :math:`(\sum w + w_{max})^2 / (\sum w^2 + w_{max}^2)`, must exceed
+    `FEWEST_OF_A_CLASS` (Kish 1965).
+
+    >>> describe_uneven(np.arange(60) % 2, np.where(np.arange(60) == 1, 0.01, 1.0))
+    'too few outcomes of a class for propensities that differ so much'
+    """
+    weights = 1 / propensity
+    top = float(weights.max())
+    for own in (weights[outcomes > 0], weights[outcomes == 0]):
+        effective = (own.sum() + top) ** 2 / (np.square(own).sum() + top**2)
+        if effective <= FEWEST_OF_A_CLASS:
+            return "too few outcomes of a class for propensities that differ so much"
+    return None
+
+
 def check_column(panel: Panel, by: str) -> None:
-    """Refuse a column that does not divide the cases into a few groups."""
+    """Refuse a column that does not divide the cases into a few groups.
+
+    Nor does one whose every value has too few groups of dependent cases to be judged.
+    """
     found = divide(panel.columns.find(by, "a division into segments"))
     if not 2 <= len(found) <= MOST_GROUPS:
         raise SettingError(
             f"a column to divide cases by must have 2 to {MOST_GROUPS} different "
             f"values; {by!r} has {len(found):,}. Name another one (--by)."
+        )
+    if panel.groups is None:
+        return
+    names, outcomes = panel.groups.astype(str), panel.outcomes
+    counts = [
+        len(np.unique(names[cases]))
+        for _, cases in found
+        if describe_shortage(outcomes[panel.one_row_each(cases)]) is None
+    ]
+    if counts and max(counts) < FEWEST_UNITS <= len(np.unique(names)):
+        raise SettingError(
+            f"a segment must have cases of at least {FEWEST_UNITS} groups (--group) to "
+            "be judged, because how much its figures vary is known from its groups "
+            f"alone; no segment of {by!r} with enough cases has more than "
+            f"{max(counts)}. Divide by another column (--by), or leave out --group if "
+            "cases of one group are independent of each other."
         )
 
 

@@ -72,6 +72,12 @@ COSTS_MORE = {
 `FIX_FEED`."""
 FIX_FEED = "have the {feed} of {who} fixed"
 
+BIASED_THERE = (
+    "have whoever runs {who} look at {its} reports in the segments where the pool is "
+    "biased"
+)
+"""What to do about a pool that is biased in some segments because one agent is."""
+
 ONE = {"it": "it", "its": "its", "feed": "feed", "was": "was", "it_fails": "it fails"}
 SEVERAL = {"it": "them", "its": "their", "feed": "feeds", "was": "were",
            "it_fails": "they fail"}  # fmt: skip
@@ -222,6 +228,8 @@ def _action(fix: Fix) -> str:
     if fix.code not in ACTIONS:
         return _escape(f"look into {join_names(fix.who) or 'the pool'} (`{fix.code}`)")
     action = FEED if is_removable_feed(fix) else ACTIONS[fix.code]
+    if fix.code == "biased-segment" and fix.who:
+        action = BIASED_THERE
     if backfires(fix):
         action = COSTS_MORE.get(fix.code, FIX_FEED)
     when = f"case {(fix.since or 0) + 1:,}" + (f" ({fix.date})" if fix.date else "")

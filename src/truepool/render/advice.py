@@ -15,7 +15,7 @@ from truepool.audits.topics.comparison import RECOMMENDED
 from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import Audit, Finding, Recommendation
 from truepool.comparison import Estimate
-from truepool.core.formatting import join_names, money, percent, pluralize
+from truepool.core.formatting import end_once, join_names, money, percent, pluralize
 from truepool.data.tables.agent_columns import removal_options
 from truepool.measures.capacity import without_capacity
 from truepool.measures.groups import GROUPS_NEEDED
@@ -45,7 +45,7 @@ def steps(audit: Audit) -> list[str]:
         _later(audit),
         _also(audit),
     )
-    return _with_unit([part for part in parts if part], audit)
+    return _with_unit([end_once(part) for part in parts if part], audit)
 
 
 def suspects(plan: Recommendation) -> list[str]:

@@ -1,9 +1,9 @@
 """The advice of a jury: what it can decide, whom to keep, what to label and review."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from truepool.core.formatting import percent, pluralize
-from truepool.juries import Jury
+from truepool.juries import Judge, Jury
 from truepool.juries.advice import (
     commoner_label_share,
     is_reversed,
@@ -34,8 +34,9 @@ def headline(jury: Jury) -> str:
             f"Too few labels to assess this jury: {jury.labelled} of the "
             f"{jury.needed_labels} that the first statements need."
         )
-    if len(unrelated(jury)) == len(jury.judges):
-        return "Do not rely on this jury: no judge shows a relation to the labels."
+    doubtful = unrelated(jury)
+    if len(doubtful) == len(jury.judges):
+        return f"Do not rely on this jury: {_all_doubtful(doubtful)}."
     found = jury.certificate
     if found is None:
         automatic = int((jury.decided_by == "automatic").sum())
@@ -48,6 +49,20 @@ def headline(jury: Jury) -> str:
         return "No item may be decided without a person yet."
     which = "All items" if share == 1 else f"{percent(share)} of items"
     return f"{which} may be decided without a person: {bound(found)}."
+
+
+def _all_doubtful(judges: Sequence[Judge]) -> str:
+    """Say what is wrong with judges of whom none can be relied on."""
+    reverse = sum(map(is_reversed, judges))
+    if not reverse:
+        return "no judge shows a relation to the labels"
+    if reverse == len(judges):
+        return "every judge says the opposite of the labels"
+    says = "judge says" if reverse == 1 else "judges say"
+    return (
+        f"{reverse} {says} the opposite of the labels, and no other judge shows a "
+        "relation to them"
+    )
 
 
 def bound(found: Certificate) -> str:

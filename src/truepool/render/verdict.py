@@ -6,7 +6,14 @@ from truepool.audits.priorities import first_fixes, later_fixes
 from truepool.audits.severity import CALIBRATION, DOUBTS, LEAK
 from truepool.audits.values import SEVERITIES, Audit, Finding, Fix, Recommendation
 from truepool.comparison import Row
-from truepool.core.formatting import in_unit, join_names, money, percent, pluralize
+from truepool.core.formatting import (
+    end_once,
+    in_unit,
+    join_names,
+    money,
+    percent,
+    pluralize,
+)
 from truepool.measures.capacity import without_capacity
 from truepool.render.actions import FAULTS, backfires
 from truepool.render.advice import in_words, pool_name, suspects, unit
@@ -37,6 +44,10 @@ WITHIN_CAPACITY = ("better-pool", "worse-than-best")
 
 def sentence(audit: Audit) -> str:
     """Say whether the pool can be trusted, and what it takes."""
+    return end_once(_sentence(audit))
+
+
+def _sentence(audit: Audit) -> str:
     plan = audit.recommendation
     if plan.outcome_in_doubt:
         asked, *_ = (f for f in audit.findings if f.code in DOUBTS)
@@ -141,10 +152,17 @@ def changes(audit: Audit) -> list[str]:
             f"The two audits differ in {differ}, so their costs and findings are not "
             "compared.",
         ]
+    replaced = then.pool not in ("", audit.pool)
     if then.cost is not None and now.cost_in_use is not None:
+        one, other = "The pool in use", "it"
+        if replaced:
+            one, other = (
+                f"{audit.pool}, the pool in use now,",
+                f"{then.pool}, in use then,",
+            )
         lines.append(
-            f"The pool in use costs {money(now.cost_in_use, audit.currency)} per case; "
-            f"it cost {money(then.cost, then.currency)}."
+            f"{one} costs {money(now.cost_in_use, audit.currency)} per case; "
+            f"{other} cost {money(then.cost, then.currency)}."
         )
     if then.settings:
         lines.append(
@@ -158,7 +176,8 @@ def changes(audit: Audit) -> list[str]:
         )
     lines += [f"{'New' if f.key in then.new else 'Worse'}: {f.sentence}"
               for f in then.worse]  # fmt: skip
-    lines += [f"Better: {_known(key)}." for key in then.better]
+    pools = f" (then {then.pool}, now {audit.pool})" * replaced
+    lines += [f"Better: {_known(key)}{pools * (len(key) == 1)}." for key in then.better]
     lines += [f"Graded higher, but not significantly larger: {f.sentence}"
               for f in then.certain]  # fmt: skip
     if not then.worse and not then.better and not then.certain:

@@ -356,3 +356,32 @@ def test_intervals_of_few_groups_are_students(number):
         biases.append(covered(*mean_bias(expit(z), y, None, group), of_mean, -0.0034))
     assert np.mean(slopes) > 0.91
     assert np.mean(biases) > 0.9
+
+
+def test_calibrated_reports_are_rarely_called_wrong_where_few_cases_are_reviewed():
+    """Of 3,000 cases, 1 in 50 of those not flagged: about one of them is positive."""
+    rng, draws, found = np.random.default_rng(0), 200, 0
+    for _ in range(draws):
+        log_odds = rng.normal(-4.5, 1.5, 3000)
+        p = 1 / (1 + np.exp(-log_odds))
+        outcomes = (rng.random(3000) < p).astype(int)
+        propensity = np.where(p > np.quantile(p, 0.97), 1.0, 0.02)
+        known = rng.random(3000) < propensity
+        result = calibration(
+            "ada", p[known, None], outcomes[known], 0.95, 1 / propensity[known],
+            propensity=propensity[known],
+        )  # fmt: skip
+        found += result.p_value is not None and result.p_value < 0.05
+    assert found / draws <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / draws)
+
+
+def test_even_propensities_leave_the_test_of_calibration_as_it_is():
+    rng = np.random.default_rng(0)
+    p = rng.random(400)
+    outcomes = (rng.random(400) < p).astype(int)
+    even = np.full(400, 0.02)
+    known = calibration("ada", p[:, None], outcomes, 0.95, 1 / even, propensity=even)
+    assert (
+        known.p_value
+        == calibration("ada", p[:, None], outcomes, 0.95, 1 / even).p_value
+    )

@@ -6,6 +6,7 @@ import pytest
 from faults import COSTS, sound
 from typer.testing import CliRunner
 
+from truepool.audits import audit
 from truepool.audits.evidence import Evidence
 from truepool.audits.findings import select_findings
 from truepool.audits.severity import FEEDS
@@ -309,9 +310,26 @@ def sentences(panel):
 
 def test_a_feed_that_died_is_named_with_the_case_or_the_date():
     assert sentences(spoilt(dead)) == [
-        "The feed of agent1 is dead: from case 1,001 of 1,500 on it only reports 0.05."
+        "The feed of agent1 is dead: from case 1,001 of 1,500 on it only reports 5 %."
     ]
     assert "case 1,001 of 1,500 (2028-09-27)" in sentences(spoilt(dead, days(CASES)))[0]
+
+
+@pytest.mark.parametrize(
+    ("report", "words"),
+    [
+        ([0.417], "41.7 %"),
+        ([0.99987], "99.99 %"),
+        ([0.2, 0.5, 0.3], "20 % for 0, 50 % for 1 and 30 % for 2"),
+        ([0.1, 0.1, 0.5, 0.2, 0.1], "at most 50 % for 2"),
+    ],
+)
+def test_a_report_is_quoted_as_a_probability_of_each_class(report, words):
+    outcomes = np.arange(max(len(report), 2))
+    panel = Panel(
+        [report * 2 if len(report) == 1 else [report] * 2] * len(outcomes), outcomes
+    )
+    assert feeds.quote_report(panel, np.array(report)) == words
 
 
 def test_a_feed_that_stopped_or_never_began_is_named():
@@ -337,7 +355,7 @@ def test_an_agent_that_always_says_the_same_is_named_if_there_were_events_to_see
         reports[:, 1] = 0.0
 
     panel = spoilt(always)
-    assert sentences(panel) == ["agent1 reports 0 in all 1,500 cases."]
+    assert sentences(panel) == ["agent1 reports 0 % in all 1,500 cases."]
     rare = np.zeros(CASES, dtype=int)
     rare[7:10] = 1
     assert sentences(Panel(panel.reports, rare)) == []
@@ -370,3 +388,13 @@ def test_rows_sorted_by_outcome_say_nothing_about_feeds():
     ordered = panel.reports[order]
     ordered[AT:, 1] = 0.05
     assert sentences(Panel(ordered, panel.outcomes[order])) == []
+
+
+def test_a_name_that_ends_in_a_full_stop_ends_no_sentence_twice():
+    panel = spoilt(dead)
+    names = ["Ada A.", "Lena L.", *panel.agents[2:]]
+    result = audit(Panel(panel.reports, panel.outcomes, names), resamples=20)
+    texts = [result.verdict, result.advice, *(f.advice for f in result.findings)]
+    texts += [f.sentence for f in result.findings]
+    assert any("Lena L." in text for text in texts)
+    assert not any(".. " in f"{text} " for text in texts)

@@ -1,6 +1,7 @@
 """Groups of cases: the pool and the agents are judged within each; who fails where."""
 
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from truepool.audits.evidence import Evidence
 from truepool.audits.severity import FEEDS
 from truepool.audits.skill_by_segment import BETTER, WORSE
 from truepool.audits.topics.segments import check, segments, skill_by_segment
+from truepool.audits.values import Finding
 from truepool.comparison import compare
 from truepool.core.errors import PanelError, SettingError
 from truepool.data.costs import Costs
@@ -30,6 +32,9 @@ from truepool.render.verdict import saving_label
 RATES = {"EU": 0.3, "US": 0.5, "ASIA": 0.2, "LATAM": 0.4}
 SHARES = [0.4, 0.3, 0.28, 0.02]
 COSTS = Costs(fn=5, fp=1)
+SEGMENT_FINDING = Finding(
+    "biased-segment", "warning", (), "The pool is biased.", "Look."
+)
 CODES = ("fails-in-segment", "biased-segment")
 
 
@@ -181,6 +186,36 @@ def test_a_pool_that_is_biased_in_one_group_is_named_with_the_group():
     assert finding.severity == "warning"
     assert "in US it says" in finding.sentence
     assert finding.number.high < 0
+
+
+def with_one_biased(seed, shift, cases=2000):
+    """Regions in one of which agent1 alone reports too low."""
+    panel = regions(seed, agents=3, cases=cases)
+    reports = panel.reports.copy()
+    there = panel.columns["region"] == "US"
+    odds = np.log(reports[there, 1] / (1 - reports[there, 1])) + shift
+    reports[there, 1] = 1 / (1 + np.exp(-odds))
+    return Panel(reports, panel.outcomes, columns=dict(panel.columns))
+
+
+def test_the_agent_is_named_who_biases_the_pool_in_a_segment():
+    result = audit(with_one_biased(0, -2.0), by="region", resamples=50)
+    (finding,) = [f for f in result.findings if f.code == "biased-segment"]
+    assert finding.who == ("agent1",)
+    assert "US" in finding.segments
+    assert "agent1 says" in finding.sentence
+    assert "the other agents are not significantly biased there" in finding.sentence
+    assert finding.advice.startswith(
+        "Have whoever runs agent1 look at what it reports where region is US."
+    )
+
+
+def test_no_agent_is_named_where_all_are_biased():
+    (finding,) = found(regions(1, "US", shift=-1.5))
+    assert finding.who == ()
+    assert finding.advice.startswith("Fit one pool for each segment of region")
+    assert "says" in finding.sentence
+    assert "significantly" not in finding.sentence
 
 
 @pytest.fixture(scope="module")
@@ -346,6 +381,28 @@ def test_a_column_that_makes_no_groups_is_refused(function):
         function(panel, by="regions")
 
 
+@pytest.mark.parametrize("function", [audit, compare])
+def test_segments_that_are_the_groups_themselves_are_refused(function):
+    """One group has no interval over groups, however many cases it has."""
+    panel = regions(0)
+    region = np.random.default_rng(0).choice([f"r{i}" for i in range(6)], len(panel))
+    same = Panel(
+        panel.reports, panel.outcomes, columns={"region": region}, groups=region
+    )
+    with pytest.raises(SettingError, match=r"no segment of 'region' .* more than 1\."):
+        function(same, by="region")
+
+
+def test_the_reason_why_segments_are_not_judged_is_said_once():
+    panel = regions(0)
+    region = panel.columns["region"].astype(object)
+    few = np.flatnonzero(region == "EU")[:6]
+    region[few] = ["A"] * 3 + ["B"] * 3
+    result = audit(panel.with_columns({"part": region}), by="part", resamples=50)
+    why = "at least 30 outcomes are needed, got"
+    assert f"A and B ({why} 3)" in result.to_markdown()
+
+
 def p_values(panel, **described):
     """P-values of the test of each agent within groups."""
     told = Panel(
@@ -496,20 +553,21 @@ def test_where_no_agent_knows_anything_elsewhere_none_is_odd():
 
 
 @pytest.mark.parametrize("function", [audit, compare])
-def test_segments_that_are_one_group_each_are_not_judged(function):
+def test_a_segment_that_is_one_group_is_not_judged(function):
     """How much the cases of a segment vary is known from several groups only."""
     panel = five_wards(0, cases=1500)
-    where = panel.columns["region"]
+    region = panel.columns["region"].astype(str)
+    first = region == np.unique(region)[0]
+    groups = np.where(first, "one", np.arange(1500).astype(str))
     grouped = Panel(
-        panel.reports, panel.outcomes, columns=dict(panel.columns), groups=where
+        panel.reports, panel.outcomes, columns=dict(panel.columns), groups=groups
     )
     result = function(grouped, by="region", resamples=20)
     parts = result.segments if function is audit else result.groups
     reason = "at least 5 groups of cases are needed, got 1"
-    assert [one.shortage for one in parts] == [reason] * 5
+    assert [one.shortage for one in parts if one.shortage] == [reason]
     if function is audit:
         assert f"({reason})" in result.to_markdown()
-        assert not [f for f in result.findings if f.code in CODES]
 
 
 def test_two_groups_are_too_few_for_an_audit_to_judge():
@@ -562,9 +620,16 @@ def test_a_terminal_shows_the_agents_in_the_largest_segments_only():
     (shown,), (every,) = agents_by_segment(result, 20), agents_by_segment(result)
     assert (len(shown.headers), len(every.headers)) == (9, 11)
     assert shown.notes[-1] == (
-        "Shown are the 8 largest of 10 segments; the others are in --json and "
+        "Shown are 8 of 10 segments: the largest; the others are in --json and "
         "--markdown."
     )
+    about = replace(SEGMENT_FINDING, segments=(result.segments[-1].group,))
+    told = replace(result, findings=(about,))
+    (table,), (every,) = agents_by_segment(told, 20), agents_by_segment(told)
+    assert table.headers[1] == result.segments[-1].group
+    assert len(table.headers) == 9
+    assert every.headers[-1] == result.segments[-1].group
+    assert "8 of 10 segments: those of findings, then the largest" in table.notes[-1]
 
 
 def test_without_segments_there_is_no_table_of_agents():

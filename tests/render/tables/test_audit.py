@@ -206,3 +206,15 @@ def test_gains_by_misreporting_have_a_column_where_they_are_known():
     assert "| gain by misreporting" not in markdown(
         replace(audited(), agent_summaries=unknown)
     )
+
+
+@pytest.mark.parametrize("sure", [True, False])
+def test_the_table_of_calibration_says_what_reports_of_0_and_1_count_as(sure):
+    """Stars of 1 to 5, read as 0 to 1, have lower slopes here than in a jury."""
+    rng = np.random.default_rng(0)
+    outcomes = rng.integers(0, 2, 300)
+    stars = (outcomes[:, None] + rng.integers(0, 4, (300, 3))) / 4
+    reports = stars if sure else 0.01 + 0.98 * stars
+    result = audit(Panel(reports, outcomes), resamples=20)
+    text = result.to_markdown()
+    assert ("0 and 1 count as 0.000001 and 0.999999" in text) is sure

@@ -36,7 +36,7 @@ from truepool.comparison import Estimate
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.data.panel import last_rows
 from truepool.measures.calibration import cox
-from truepool.measures.groups import describe_shortage
+from truepool.measures.groups import describe_shortage, describe_uneven
 from truepool.measures.losses import Loss
 from truepool.measures.scores import ece, smooth_ece
 
@@ -93,6 +93,7 @@ def _calibration(
         panel.case_weights(),
         panel.groups,
         panel.questions,
+        panel.propensity,
     )
 
 
@@ -126,11 +127,13 @@ def calibration(
     weights: FloatArray | None = None,
     groups: Array | None = None,
     questions: Array | None = None,
+    propensity: FloatArray | None = None,
 ) -> Calibration:
     """Compare probabilities (T, C) with outcomes (T,); NaN where there is no report.
 
     Rows of one of the ``questions`` (T,) are one case. With K classes: the probability
-    of the likeliest class, and whether it happened.
+    of the likeliest class, and whether it happened. Where the ``propensity`` (T,) is so
+    uneven that a class rests on a handful of heavy cases, nothing is tested.
     """
     known = ~np.isnan(reports[:, 0])
     p, y = _likeliest(reports[known], outcomes[known])
@@ -143,6 +146,8 @@ def calibration(
     q = np.arange(len(p)) if questions is None else questions[known].astype(str)
     each = last_rows(q)
     few = describe_shortage(y[each], groups=g)
+    if propensity is not None and not few:
+        few = describe_uneven(y[each], propensity[known][each])
     if few:
         return Calibration(who, len(each), *errors, None, None, None, None, few)
     fit = cox(p, y, w, g, q)

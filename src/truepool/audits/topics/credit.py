@@ -120,6 +120,14 @@ RANKS_WELL = 0.7
 """An agent with at least this AUC, surely above 1/2, is recalibrated, not dropped."""
 
 
+STOPPED = (
+    "if it stopped reporting, and the pool were not fitted again, decisions would cost "
+    "less per case"
+)
+"""What harm means here; what a pool costs that is fitted without the agent, the steps
+say where it is recommended."""
+
+
 def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test per agent: does the pool cost less without it."""
     skilled = evidence.own_brier < evidence.prior_brier
@@ -129,8 +137,7 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         candidate = Candidate(
             "harmful",
             (agent,),
-            f"{agent} makes the pool worse: without it decisions would cost less per "
-            "case.",
+            f"{agent} makes the pool worse: {STOPPED}.",
             f"Leave {agent} out, or use a pool that weighs agents by what they add "
             "(`vcg`, `convex`).",
             p_value=evidence.saving_p_value(rise) if harm > 0 else 1.0,
@@ -204,8 +211,7 @@ def _without_skill(candidate: Candidate, evidence: Evidence, agent: int) -> Cand
             candidate,
             code="needs-recalibration",
             sentence=f"{who} ranks cases well (AUC {number(area.value)}) but is so far "
-            f"off in level or scale that {worse}, and without it as it is decisions "
-            "would cost less per case.",
+            f"off in level or scale that {worse}, and {STOPPED}.",
             advice=f"Recalibrate {who}, and keep it: what it knows is worth having.",
             price=partial(recalibration_saving, evidence, agent),
             tail=partial(name_stacking, evidence),
@@ -213,8 +219,7 @@ def _without_skill(candidate: Candidate, evidence: Evidence, agent: int) -> Cand
     weak = "it knows less than the base rate" if area.low <= 0.5 else worse
     return replace(
         candidate,
-        sentence=f"{who} makes the pool worse and {weak}: without it decisions would "
-        "cost less per case.",
+        sentence=f"{who} makes the pool worse and {weak}: {STOPPED}.",
     )
 
 

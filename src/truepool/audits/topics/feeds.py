@@ -16,7 +16,7 @@ from truepool.audits.timeline import Timeline, timeline
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
 from truepool.core.arrays import BoolArray, FloatArray, IntArray
-from truepool.core.formatting import number
+from truepool.core.formatting import amount, join_names, percent
 from truepool.data.panel import Panel
 from truepool.measures.groups import FEWEST_CASES, enough_cases
 from truepool.online.alarms.distribution import Shift, scalar, shifts
@@ -30,6 +30,9 @@ from truepool.online.alarms.runs import (
 )
 
 UNKNOWN = float("nan")
+
+MOST_QUOTED = 4
+"""Classes whose probabilities are quoted; of more, that of the likeliest one."""
 
 DATED = 0.05
 """Precision, as a share of the cases, with which a change is dated."""
@@ -132,7 +135,7 @@ def _death(
     if stopped.p_value < level and stopped.stop == len(fresh):
         where = line.describe(int(fresh[stopped.start]))
         return f"{agent} stopped reporting at {where}."
-    value = f"{line.values[known[-1], i, 0]:.4g}"
+    value = quote_report(panel, line.values[known[-1], i])
     if run.p_value < level and run.stop == len(known):
         where = line.describe(int(known[run.start]))
         return f"The feed of {agent} is dead: from {where} on it only reports {value}."
@@ -143,6 +146,23 @@ def _death(
         count = int((codes >= 0).sum())
         return f"{agent} reports {value} in all {count:,} cases."
     return None
+
+
+def quote_report(panel: Panel, report: FloatArray) -> str:
+    """Quote a report (C,) as probabilities, whatever the unit of the table it is from.
+
+    Of more than `MOST_QUOTED` classes, the likeliest is named.
+    """
+    shares = [f"{amount(float(f'{100 * p:.4g}'))} %" for p in report]
+    if len(shares) == 1:
+        return shares[0]
+    named = [
+        f"{share} for {name}"
+        for share, name in zip(shares, panel.labels.names, strict=True)
+    ]
+    if len(named) <= MOST_QUOTED:
+        return join_names(named)
+    return f"at most {named[int(report.argmax())]}"
 
 
 def _ends_in_run(reports: FloatArray) -> bool:
@@ -196,13 +216,13 @@ def _constant(
     on = run.stop == len(known)
     stop = len(line) if on else int(known[run.stop])
     count = int((codes[place:stop] >= 0).sum())
-    value = f"{line.values[place, i, 0]:.4g}"
+    value = quote_report(evidence.panel, line.values[place, i])
     until = "on" if on else f"to case {stop:,}"
     return Candidate(
         "constant-feed",
         (agent,),
         f"The feed of {agent} is dead: from {line.describe(place)} {until} it reports "
-        f"{value} and nothing else, {count:,} times; {_usual(run.usual)}.",
+        f"nothing but {value}, {count:,} times; {_usual(run.usual)}.",
         f"Take {agent} out of the pool until the feed is fixed, and have whoever runs "
         "it look at what happened then. A constant report says nothing about a case.",
         p_value=run.p_value,
@@ -316,9 +336,9 @@ def _check_rescaled(line: Timeline, found: Shift, i: int, agent: str) -> Candida
         "rescaled-feed",
         (agent,),
         f"The reports of {agent} changed {found.kind}{when}: "
-        f"half of them lay between {number(low)} and {number(high)} (median "
-        f"{number(middle)}), now between {number(lower)} and {number(higher)} (median "
-        f"{number(median)}). The other agents' reports did not change.",
+        f"half of them lay between {percent(low)} and {percent(high)} (median "
+        f"{percent(middle)}), now between {percent(lower)} and {percent(higher)} "
+        f"(median {percent(median)}). The other agents' reports did not change.",
         f"Ask whether {agent} was retrained or rescaled then, and fit the pool again "
         "on cases since.",
         p_value=found.p_value,

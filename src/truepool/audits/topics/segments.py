@@ -1,6 +1,6 @@
 """How the pool and the agents do within groups of cases: who fails where."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from truepool.audits.candidate import Candidate
+from truepool.audits.cross_validation import recalibrate
 from truepool.audits.evidence import Evidence
 from truepool.audits.miscalibration import bias_matters
 from truepool.audits.severity import LIKELY
@@ -15,9 +16,9 @@ from truepool.audits.skill_by_segment import SkillBySegment, WeakSegments
 from truepool.audits.topic import Topic
 from truepool.audits.topics.calibration import calibration, levelled_pool
 from truepool.audits.values import Calibration, Segment
-from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.arrays import FloatArray, IntArray, case_mean
 from truepool.core.formatting import join_names, number, percent
-from truepool.measures.groups import FEWEST_OF_A_CLASS, divide
+from truepool.measures.groups import describe_uneven, divide
 from truepool.measures.inference import holm
 
 EMPTY = (
@@ -64,26 +65,15 @@ def calibrate(part: Evidence) -> Calibration:
         panel.case_weights(),
         panel.groups,
         panel.questions,
+        panel.propensity,
     )
 
 
 def describe_few(part: Evidence) -> str | None:
-    r"""Say why a group has too few cases to be judged; None if it has enough.
-
-    By propensity one case counts for many, and whether one with the smallest was
-    reviewed is chance. The effective number of cases of a class, with one more of the
-    largest weight, :math:`(\sum w + w_{max})^2 / (\sum w^2 + w_{max}^2)`, must exceed
-    `FEWEST_OF_A_CLASS` (Kish 1965).
-    """
+    """Say why a group has too few cases to be judged; None if it has enough."""
     if part.shortage is not None or part.panel.propensity is None:
         return part.shortage
-    weights = 1 / part.panel.propensity[part.cases]
-    top = float(weights.max())
-    for own in (weights[part.outcomes > 0], weights[part.outcomes == 0]):
-        effective = (own.sum() + top) ** 2 / (np.square(own).sum() + top**2)
-        if effective <= FEWEST_OF_A_CLASS:
-            return "too few outcomes of a class for propensities that differ so much"
-    return None
+    return describe_uneven(part.outcomes, part.panel.propensity[part.cases])
 
 
 def _segment(name: str, part: Evidence) -> Segment:
@@ -128,7 +118,8 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
 def _pool(evidence: Evidence, groups: Groups) -> Iterator[Candidate]:
     """Suspect the pool of a bias within groups that recalibration as a whole leaves.
 
-    With more than two classes the bias of each class is tested.
+    With more than two classes the bias of each class is tested. Agents are named who
+    are biased there themselves, unless all are: then the segment is what is special.
     """
     gaps = evidence.compute(levelled_pool) - _happened(evidence)
     tests = [evidence.part(cases).p_value(gap[cases]) for _, cases in groups
@@ -137,15 +128,27 @@ def _pool(evidence: Evidence, groups: Groups) -> Iterator[Candidate]:
     worst = int(np.argmin(adjusted.min(axis=1)))
     found = np.flatnonzero(adjusted.min(axis=1) < LIKELY).tolist() or [worst]
     classes = adjusted.argmin(axis=1)
-    told = [_bias(evidence, *groups[g], classes[g]) for g in found]
+    places = [(*groups[g], int(classes[g])) for g in found]
+    off: list[list[int]] = [[] for _ in found]
+    if adjusted.min() < LIKELY:
+        off = _biased_agents(evidence, gaps, places)
+    told = [
+        _bias(evidence, *place, own) for place, own in zip(places, off, strict=True)
+    ]
     rows = {g: _class_calibration(evidence, groups[g][1], classes[g]) for g in found}
     what = "positives" if gaps.shape[1] == 1 else _name(evidence, classes[worst])
+    agents = sorted({i for own in off for i in own})
+    where = {
+        evidence.panel.agents[i]: [
+            name for (name, _, _), own in zip(places, off, strict=True) if i in own
+        ]
+        for i in agents
+    }
     yield Candidate(
         "biased-segment",
-        (),
+        tuple(where) if len(where) == 1 else (),
         f"The pool is biased within segments of {evidence.by}: {'; '.join(told)}.",
-        f"Fit one pool for each segment of {evidence.by} (`truepool fit` on its rows), "
-        "or give the agents what sets these cases apart.",
+        _advise(str(evidence.by), where),
         p_value=float(adjusted.min()),
         matters=any(bias_matters(row) for row in rows.values()),
         most="warning",
@@ -153,6 +156,7 @@ def _pool(evidence: Evidence, groups: Groups) -> Iterator[Candidate]:
         unit=f"mean report minus share of {what} in {groups[worst][0]}",
         figure="segments",
         explained_by=("fails-in-segment",),
+        segments=tuple(groups[g][0] for g in found),
     )
 
 
@@ -180,17 +184,77 @@ def _class_calibration(
         panel.case_weights(),
         panel.groups,
         panel.questions,
+        panel.propensity,
     )
 
 
-def _bias(evidence: Evidence, name: str, cases: IntArray, coordinate: int) -> str:
+def _biased_agents(
+    evidence: Evidence, gaps: FloatArray, places: Sequence[tuple[str, IntArray, int]]
+) -> list[list[int]]:
+    """Agents who are biased in each of these segments in the same way as the pool.
+
+    Both as they report and, like the pool, recalibrated as a whole: what is wrong
+    everywhere is another finding, and correcting it biases them elsewhere. Tests are
+    adjusted for the number of agents and segments (Holm). None where all are biased.
+    """
+    panel, happened = evidence.panel, _happened(evidence)
+    tests = np.ones((len(places), len(panel.agents)))
+    for i in range(len(panel.agents)):
+        levelled = recalibrate(panel.values[:, i], panel, evidence.sampling)
+        for row, (_, cases, k) in enumerate(places):
+            known = cases[~np.isnan(levelled[evidence.cases[cases], k])]
+            part = evidence.part(known)
+            if part.shortage is not None:
+                continue
+            sign = evidence.part(cases).mean(gaps[cases, k])
+            own = [reports[evidence.cases[known], k] - happened[known, k]
+                   for reports in (panel.values[:, i], levelled)]  # fmt: skip
+            if all(part.mean(gap) * sign > 0 for gap in own):
+                tests[row, i] = max(part.p_value(gap) for gap in own)
+    found = holm(tests.ravel()).reshape(tests.shape) < LIKELY
+    return [[] if row.all() else np.flatnonzero(row).tolist() for row in found]
+
+
+def _bias(
+    evidence: Evidence, name: str, cases: IntArray, coordinate: int, off: Sequence[int]
+) -> str:
+    """Say how biased the pool is in a segment, and which agents are."""
     part = evidence.part(cases)
     said = percent(part.mean(part.pooled[:, coordinate]))
     rate = percent(part.mean(_happened(part)[:, coordinate]))
+    own = ""
+    if off:
+        agents = [
+            f"{evidence.panel.agents[i]} says {_mean_report(part, i, coordinate)}"
+            for i in off
+        ]
+        one = len(evidence.panel.agents) - len(off) == 1
+        rest = "the other agent is" if one else "the other agents are"
+        own = f" ({join_names(agents)}; {rest} not significantly biased there)"
     if evidence.panel.classes == 2:
-        return f"in {name} it says {said} on average, {rate} were positive"
+        return f"in {name} it says {said} on average, {rate} were positive{own}"
     what = _name(evidence, coordinate)
-    return f"in {name} it gives {what} {said} on average, {rate} were {what}"
+    return f"in {name} it gives {what} {said} on average, {rate} were {what}{own}"
+
+
+def _mean_report(part: Evidence, agent: int, coordinate: int) -> str:
+    """Mean report of an agent on the cases of a segment."""
+    reports = part.panel.values[:, agent, coordinate]
+    known = np.flatnonzero(~np.isnan(reports))
+    return percent(float(case_mean(reports[known], part.weights_of(known))))
+
+
+def _advise(by: str, where: Mapping[str, Sequence[str]]) -> str:
+    """Advise on a biased segment: first on the agents who are biased there, if any."""
+    whole = f"it one pool for each segment of {by} (`truepool fit` on its rows)"
+    if not where:
+        return f"F{whole}, or give the agents what sets these cases apart."
+    asked = " ".join(
+        f"Have whoever runs {agent} look at what it reports where {by} is "
+        f"{join_names(names)}."
+        for agent, names in where.items()
+    )
+    return f"{asked} Until that is fixed, or if it cannot be, f{whole}."
 
 
 def _agents(evidence: Evidence) -> Iterator[Candidate]:
@@ -215,6 +279,7 @@ def _agents(evidence: Evidence) -> Iterator[Candidate]:
             price=partial(evidence.saving_without, i, evidence.cases[cases]),
             backfires=backfires,
             figure="segments",
+            segments=tuple(others if weak.only else failing),
         )
 
 

@@ -12,7 +12,7 @@ from truepool.comparison import (
     describe_pending,
     is_significant,
 )
-from truepool.core.formatting import in_unit, money
+from truepool.core.formatting import in_unit, join_names, money
 from truepool.data.costs import Costs
 from truepool.render import labels
 from truepool.render.costs import describe, describe_classes
@@ -145,10 +145,14 @@ def groups(comparison: Comparison) -> Grid:
 
 
 def small_groups(groups: Sequence[GroupComparison | Segment]) -> Iterator[str]:
-    """Name the groups that are too small to be judged, and say why."""
-    small = [f"{one.group} ({one.shortage})" for one in groups if one.shortage]
+    """Name the groups that are too small to be judged, and say each reason once."""
+    small: dict[str, list[str]] = {}
+    for one in groups:
+        if one.shortage:
+            small.setdefault(one.shortage, []).append(one.group)
     if small:
-        yield f"Not judged: {'; '.join(small)}."
+        named = (f"{join_names(names)} ({why})" for why, names in small.items())
+        yield f"Not judged: {'; '.join(named)}."
 
 
 def _difference(gap: Estimate, clear: bool, like: float) -> str:

@@ -8,6 +8,7 @@ from truepool.audits.severity import FEEDS
 from truepool.audits.topics.incentives import IN_COSTS, payment_of
 from truepool.audits.values import AtCapacity, Audit, Calibration, Drift
 from truepool.core.formatting import in_unit, money
+from truepool.measures.calibration import CLIP
 from truepool.measures.capacity import without_capacity
 from truepool.render.numbers import format_estimate, format_p_value, number
 from truepool.render.tables.agent_choice import choose_agents
@@ -62,12 +63,26 @@ def calibration(audit: Audit, most: int | None = None) -> Grid:
         "under-confident; bias: mean report minus the observed frequency; ECE: mean "
         "distance between report and frequency, minus what chance alone gives. p is "
         "not adjusted.",
+        *_certain_reports([one for one in listed if one.who in audit.agents]),
         *_missing_slopes(listed),
         *more,
     )
     return Grid(
         "Calibration of every agent and of the pool", headers, rows, notes, essential=2
     )
+
+
+def _certain_reports(rows: Sequence[Calibration]) -> Iterator[str]:
+    """Say what reports of 0 and 1 count as, where there are groups of them."""
+    groups = [
+        one.reliability.mean_report for one in rows if one.slope and one.reliability
+    ]
+    if any(((mean < CLIP) | (mean > 1 - CLIP)).any() for mean in groups):
+        yield (
+            "Reports are taken at their word: for the slope, 0 and 1 count as "
+            f"{CLIP:f} and {1 - CLIP:f}. In `truepool jury` they are verdicts, and "
+            "count as less certain: the same reports have a larger slope there."
+        )
 
 
 def _missing_slopes(rows: Sequence[Calibration]) -> Iterator[str]:

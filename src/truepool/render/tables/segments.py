@@ -65,16 +65,23 @@ def _within(audit: Audit) -> str:
 def agents_by_segment(audit: Audit, most: int | None = None) -> list[Grid]:
     """How well each agent does within each group of cases that was judged.
 
-    With ``most`` agents only so many of the groups are shown, the largest ones.
+    With ``most`` agents only some of the groups are shown: those that findings are
+    about, then the largest ones.
     """
+    named = {name for finding in audit.findings for name in finding.segments}
     judged = [one for one in audit.segments if one.agents]
     if not judged:
         return []
     chosen, more = choose_agents(audit, most)
-    shown = judged if most is None else judged[:MOST_SEGMENTS]
+    shown, first = judged, 0
+    if most is not None:
+        first = sum(one.group in named for one in judged)
+        judged.sort(key=lambda one: one.group not in named)  # the largest stay first
+        shown = judged[: max(first, MOST_SEGMENTS)]
     if len(shown) < len(judged):
-        more = [*more, f"Shown are the {len(shown)} largest of {len(judged)} segments; "
-                "the others are in --json and --markdown."]  # fmt: skip
+        before = "those of findings, then " if first else ""
+        more = [*more, f"Shown are {len(shown)} of {len(judged)} segments: {before}the "
+                "largest; the others are in --json and --markdown."]  # fmt: skip
     binary = audit.classes == 2
     rows = tuple(
         (
@@ -105,7 +112,7 @@ def agents_by_segment(audit: Audit, most: int | None = None) -> list[Grid]:
     name = "AUC" if binary else "Brier skill"
     title = f"{name} of every agent within segments of {audit.by}"
     headers = ("agent", *(one.group for one in shown))
-    return [Grid(title, headers, rows, notes, essential=2)]
+    return [Grid(title, headers, rows, notes, essential=1 + max(first, 1))]
 
 
 def _segments_without_slope(segments: Sequence[Segment]) -> Iterator[str]:
