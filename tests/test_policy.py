@@ -95,7 +95,7 @@ POLICY = {
         "NEARLY_UNIQUE": 0.99,
         "WORD_SHARE": 0.1,
     },
-    "data.tables.batch_writer": {"ROW_GROUP": 262_144},
+    "data.tables.batch_writer": {"ROW_GROUP": 262_144, "SHEET_ROWS": 1_048_576},
     "data.tables.batches": {
         "BATCH_SIZE": 20_000,
         "LONG_BLOCKS": 16,

@@ -223,12 +223,11 @@ def test_a_band_of_small_whole_numbers_is_no_agent_in_percent(follow):
     out, shown, _ = follow(table)
     assert "is 'vendor' an agent in percent?" in out
     assert "is 'band' an agent with scores? Its numbers go from 1 to 5 and rise" in out
-    assert "into segments (--by)? 'ward', 'band'.\n" in out
+    assert "into segments (--by)? 'ward'.\n" in out
+    assert " One that is no agent may divide the cases (--by band). If so, add " in out
     assert len(shown["agents"]) == 3
     file = Path("pool.toml").read_text()
-    assert {'# by = "ward"', '# by = "band"'} <= {
-        line.partition("  #")[0] for line in file.splitlines()
-    }
+    assert re.findall('# by = "(.+)"', file) == ["ward"]
     assert '# scores = ["band=1-5"]' in file
     percent = {name: (100 * p).round(2) for name, p in P.items()}
     out, shown, _ = follow(percent | {"band": band, "y": LABEL})
@@ -470,3 +469,82 @@ def test_the_mean_report_of_a_label_leaves_scores_out():
     table = pa.table({"a": ["10%", "30%", "50%"], "b": [1.0, 3.5, 5.0]})
     columns = [*profile_columns(table).values()]
     assert format_mean([c.by_row for c in columns], columns) == "30 %"
+
+
+ITEMS, JUDGES = 40, ("gpt", "claude", "llama")
+VERDICTS = [
+    (f"q{i}", judge, "pass" if (i % 2 == 0) != (i % (5 + j) == 0) else "fail",
+     "pass" if i % 2 == 0 else "fail")
+    for i in range(ITEMS) for j, judge in enumerate(JUDGES)
+]  # fmt: skip
+
+
+def long_jury(**more):
+    items, judges, verdicts, _ = zip(*VERDICTS, strict=True)
+    return {"item": items, "judge": judges, "verdict": verdicts} | more
+
+
+@pytest.mark.parametrize("labels", ["words", "numbers", "none"])
+def test_a_long_table_of_verdicts_in_words_is_a_jury(follow, labels):
+    truth = [row[3] for row in VERDICTS]
+    if labels == "numbers":
+        truth = [int(word == "pass") for word in truth]
+    more = {} if labels == "none" else {"gold": truth}
+    out, shown, _ = follow(long_jury(**more), positive="pass")
+    assert "long: item, judge, verdict (one row per verdict: 40 items, 3 judges)" in out
+    asked = "label are the reports probabilities of" if labels == "words" else "verdict"
+    assert f"To fill in: which {asked}" in out
+    assert "Next: truepool jury t.csv" in out
+    assert shown["items"] == ITEMS
+    assert shown["labelled"] == (0 if labels == "none" else ITEMS)
+
+
+def test_a_long_table_of_stars_needs_no_labels(follow):
+    stars = [5 if row[2] == "pass" else 1 + i % 3 for i, row in enumerate(VERDICTS)]
+    columns = long_jury() | {"verdict": stars}
+    columns["stars"] = columns.pop("verdict")
+    out, shown, _ = follow(columns)
+    assert "long: item, judge, stars" in out
+    assert out.endswith("--scores 1-5\n")
+    assert (shown["items"], shown["labelled"]) == (ITEMS, 0)
+
+
+def test_a_word_for_no_verdict_in_a_long_table_is_asked_about(follow):
+    columns = long_jury()
+    columns["verdict"] = ["unclear", *columns["verdict"][1:]]
+    out, _, _ = follow(columns, positive="pass")
+    assert "does 'unclear' mean no verdict (1 cell)? Then pass --missing unclear" in out
+
+
+def test_verdicts_and_labels_in_different_words_are_a_problem(truepool, tmp_path):
+    gold = ["good" if row[3] == "pass" else "bad" for row in VERDICTS]
+    table = tmp_path / "t.csv"
+    pd.DataFrame(long_jury(gold=gold)).to_csv(table, index=False)
+    code, _, err = truepool("init", table, "-o", "-")
+    assert code == 0
+    assert (
+        "verdicts in words must be the labels of the outcome; column 'verdict' has "
+        "'fail' and 'pass', column 'gold' has 'good' and 'bad'. Write the same two "
+        "words in both, and run truepool init again."
+    ) in err
+
+
+def test_rows_that_are_told_apart_by_two_columns_are_not_always_verdicts(
+    truepool, tmp_path
+):
+    columns = long_jury()
+    columns["month"] = columns.pop("judge")
+    pd.DataFrame(columns).to_csv(tmp_path / "t.csv", index=False)
+    assert "\nlong = " not in truepool("init", tmp_path / "t.csv", "-o", "-")[1]
+
+
+def test_columns_of_two_classes_say_what_they_are_probabilities_of(follow):
+    columns = {}
+    for name, p in P.items():
+        columns |= {f"{name}:yes": p, f"{name}:no": (1 - p).round(3)}
+    out, shown, _ = follow(columns | {"outcome": LABEL})
+    assert (
+        "  positive: yes (the rarer class; a missed case (--cost-fn) is one of these)\n"
+    ) in out
+    assert "To fill in" not in out
+    assert shown["agents"] == list(P)

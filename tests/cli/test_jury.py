@@ -436,6 +436,24 @@ def test_verdicts_in_words_that_cannot_be_read_name_the_cure(truepool, tmp_path)
         truepool("jury", path, *long, "--positive", "yes", "--missing", "perhaps")[0]
         == 0
     )
+    write_words(path, [("good", "bad"), ("bad", "bad")], ["yes", "no"])
+    for positive in ((), ("--positive", "yes")):
+        code, _, err = truepool("jury", path, *long, *positive)
+        assert (code, err) == (
+            2,
+            "error: verdicts in words must be the labels; column 'verdict' has 'good' "
+            "and 'bad', column 'passed' has 'yes' and 'no'. Write the same two words "
+            "in both.\n",
+        )
+    write_words(path, [("yes", "no"), ("no", "perhaps")], [None, None])
+    for positive in ((), ("--positive", "yes")):
+        code, _, err = truepool("jury", path, *long, *positive)
+        assert (code, err) == (
+            2,
+            "error: verdicts in words must be two words, --positive one of them; "
+            "column 'verdict' has 'yes', 'no' and 'perhaps'. Pass a word that means no "
+            "verdict as --missing WORD.\n",
+        )
     wide = tmp_path / "wide.csv"
     wide.write_text("id,a,b,prompt,passed\n1,yes,no,why,yes\n2,no,no,how,no\n")
     words = ("--outcome", "passed", "--positive", "yes")

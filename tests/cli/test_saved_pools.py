@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -17,7 +18,7 @@ from pyarrow import parquet
 
 import truepool as tp
 from truepool.data.panel import Panel
-from truepool.data.tables import TableFormat, batches
+from truepool.data.tables import TableFormat, batch_writer, batches
 from truepool.pools import persistence
 from truepool.pools.mean import Mean
 from truepool.pools.scorer import Scorer
@@ -102,13 +103,18 @@ def test_fit_learns_what_python_learns(fitted):
 
 
 @pytest.mark.parametrize(
-    "target", ["out.csv", "out.csv.gz", "out.parquet", "out.jsonl"]
+    "target", ["out.csv", "out.csv.gz", "out.parquet", "out.jsonl", "out.xlsx"]
 )
 def test_files_in_files_out(fitted, truepool, target):
     code, out, _ = truepool("score", "v.pool", "new.csv", "-o", target)
     assert code == 0
     assert out == f"Scored 90 cases with vcg. Wrote {target}.\n"
-    readers = {"csv": pd.read_csv, "gz": pd.read_csv, "parquet": pd.read_parquet}
+    readers = {
+        "csv": pd.read_csv,
+        "gz": pd.read_csv,
+        "parquet": pd.read_parquet,
+        "xlsx": pd.read_excel,
+    }
     kind = target.rsplit(".", maxsplit=1)[1]
     read = readers.get(kind, lambda path: pd.read_json(path, lines=True))
     result = read(target)
@@ -117,6 +123,34 @@ def test_files_in_files_out(fitted, truepool, target):
     assert_allclose(result.pooled, pooled, atol=1e-15)
     assert result.decision.tolist() == decisions.tolist()
     assert result.id[0] == "c000"
+
+
+def test_a_workbook_holds_no_formula_and_no_more_rows_than_excel(
+    fitted, truepool, monkeypatch
+):
+    new = pd.read_csv("new.csv", dtype={"id": str})
+    new.loc[0, "id"] = "=1+1"
+    new.to_csv("new.csv", index=False)
+    assert truepool("score", "v.pool", "new.csv", "-o", "out.xlsx")[0] == 0
+    cell = openpyxl.load_workbook("out.xlsx").active["A2"]
+    assert (cell.value, cell.data_type) == ("=1+1", "s")
+    assert batch_writer.SHEET_ROWS == 1_048_576
+    monkeypatch.setattr(batch_writer, "SHEET_ROWS", 90)
+    code, _, err = truepool("score", "v.pool", "new.csv", "-o", "more.xlsx")
+    assert (code, err) == (
+        2,
+        "error: a sheet of Excel has at most 90 rows; more.xlsx would have more. Name "
+        "a CSV or Parquet file.\n",
+    )
+    assert not Path("more.xlsx").exists()
+    new.loc[0, "id"] = "a\x01"
+    new.to_csv("new.csv", index=False)
+    code, _, err = truepool("score", "v.pool", "new.csv", "-o", "more.xlsx")
+    assert (code, err) == (
+        2,
+        "error: a cell of Excel must be text without control characters; got "
+        "'a\\x01'. Name a CSV or Parquet file.\n",
+    )
 
 
 @pytest.mark.parametrize("source", ["new.parquet", "new.jsonl", "new.csv.gz"])

@@ -65,13 +65,19 @@ def test_the_positive_label_is_never_guessed(tmp_path):
         assert look(tmp_path, REPORTS | {"y": plain}).questions == ()
 
 
-def test_of_two_named_classes_one_has_to_be_named_positive(tmp_path):
+def test_of_two_named_classes_the_rarer_is_positive(tmp_path):
     columns = {f"{name}:{label}": p if label == "bad" else 1 - p
                for name, p in REPORTS.items() for label in ("good", "bad")}  # fmt: skip
     profile = look(tmp_path, columns | {"kind": np.where(Y, "bad", "good")})
     assert profile.options["agents"] == ["m0", "m1", "m2"]
-    (question,) = profile.questions
-    assert question.option == "positive"
+    assert profile.questions == ()
+    assert profile.options["positive"] == "bad"
+    assert profile.reasons["positive"].startswith("the second class;")
+    few = np.where(Y & (np.arange(len(Y)) % 3 > 0), "bad", "good")
+    for kind, rarer in ((few, "bad"), (np.where(few == "bad", "good", "bad"), "good")):
+        found = look(tmp_path, columns | {"kind": kind})
+        assert found.options["positive"] == rarer
+        assert found.reasons["positive"].startswith("the rarer class;")
     assert profile.problem is None
 
 

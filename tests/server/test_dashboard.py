@@ -555,9 +555,30 @@ def test_every_kind_of_pool_has_a_page(tmp_path, pool):
             local.settle("fraud", [(f"c{i}", config["labels"][i % 2])])
         local.erase("fraud", "c3")
         view = Dashboard(local.coordinator).pool(ANYONE, "fraud")
-        assert (view.decided, view.window) == (40, 39)
+        assert (view.decided, view.settled, view.window) == (39, 39, 39)
         html = render.pool_page(view)
     assert len(re.findall("<section", html)) == 6
+
+
+def test_a_case_whose_outcome_was_corrected_counts_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(dashboards, "FRESH", 0.0)
+    with Local(tmp_path / "l.db") as local:
+        seen = Dashboard(local.coordinator)
+        for outcome in ("ok", "fraud"):
+            local.report("fraud", [("c1", "ada", 0.2), ("c1", "bob", 0.4)])
+            local.decide("fraud", "c1", None)
+            local.settle("fraud", [("c1", outcome)])
+            view = seen.pool(ANYONE, "fraud")
+            assert (view.decided, view.settled, view.pending) == (1, 1, 0)
+            if outcome == "ok":
+                local.erase("fraud", "c1")
+        for case in ("open", "gone"):
+            local.report("fraud", [(case, "ada", 0.2)])
+            local.decide("fraud", case, None)
+        local.erase("fraud", "gone")
+        for board in (seen, Dashboard(local.coordinator)):
+            view = board.pool(ANYONE, "fraud")
+            assert (view.decided, view.settled, view.pending) == (2, 1, 1)
 
 
 def test_an_agent_that_joins_is_watched_too(tmp_path, monkeypatch):

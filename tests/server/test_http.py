@@ -133,6 +133,8 @@ def test_the_line_of_a_batch_that_is_wrong_is_named_from_1(client, second, reaso
          "outcome: input should be a valid string (case 'c')"),
         ("POST", "/v1/pools/fraud/cases/c/decision", {"columns": {"float": "x"}},
          "columns.float: input should be a valid number; got 'x' (case 'c')"),
+        ("POST", "/v1/pools", {"name": "n", "agents": ["ada", "bob"], "costs": {"fn": 1, "tp": 3}},
+         "an error must cost more than the right decision; got fn=1 and tp=3. Raise fn or lower tp."),
         ("POST", "/v1/pools", {"name": "n", "agents": ["ada", "bob"], "labels": ["no", "yes"]},
          "Which label do the reports give the probability of, 'no' or 'yes'? Name it in the field 'positive'."),
         ("POST", "/v1/pools", FRAUD | {"agents": ["ada", "bob"], "costs": {"fn": 3}},

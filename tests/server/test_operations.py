@@ -76,7 +76,10 @@ def test_what_is_sent_again_changes_nothing(fraud):
 def test_the_same_key_with_another_value_is_a_conflict(fraud):
     fraud.report("fraud", [("c1", "ada", 0.2)])
     sentence = refused("conflict", fraud.report, "fraud", [("c1", "ada", 0.3)])
-    assert "'ada' has reported 0.2 on case 'c1'; got 0.3" in sentence
+    assert (
+        "'ada' has reported 0.2 on case 'c1'; got 0.3. A report cannot be changed. To "
+        "correct it, erase the case (DELETE, as admin) and send all of it again."
+    ) in sentence
     fraud.decide("fraud", "c1", None)
     assert "came too late" in refused(
         "conflict", fraud.report, "fraud", [("c1", "bob", 0.3)]

@@ -40,8 +40,8 @@ def score(
         Path | None,
         option(
             "--output",
-            "CSV, Parquet or JSON-lines file to write, or a folder that gets one part "
-            "per Parquet file; - is standard output (default).",
+            "CSV, Excel (.xlsx), Parquet or JSON-lines file to write, or a folder that "
+            "gets one part per Parquet file; - is standard output (default).",
         ),
     ] = None,
     *,
@@ -102,7 +102,7 @@ def score(
     inputs = [file, None if new == STDOUT else new]
     check_files(inputs, [None if into_folder else place])
     if output not in (None, STDOUT) and not into_folder:
-        file_format(output, "written", lines=True)
+        file_format(output, "written", batches=True)
     limit = None if capacity is None else Capacity.parse(capacity)
     _check_capacity(limit, new, into_folder=into_folder)
     where = make_engine(engine, address)

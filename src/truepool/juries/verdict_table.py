@@ -28,16 +28,17 @@ from truepool.data.tables import (
     read_source,
 )
 from truepool.data.tables.numbers import is_empty
-from truepool.data.tables.text_columns import VERDICTS
+from truepool.data.tables.profile_long import JUDGES, VERDICTS
+from truepool.data.tables.text_columns import VERDICTS as CURE
 from truepool.juries.evaluation_logs import COLUMNS, check_scores, read_log
 from truepool.juries.runs import number_runs
 from truepool.juries.values import WEIGHT
-from truepool.juries.worded_verdicts import number_words
+from truepool.juries.worded_verdicts import has_words, number_words
 
 LONG_NAMES = (
     ("item", "case", "id", "item_id", "question", "sample"),
-    ("judge", "agent", "model", "rater", "annotator", "grader"),
-    ("verdict", "report", "score", "probability", "vote", "answer"),
+    JUDGES,
+    VERDICTS,
 )
 """What evaluation tools call the columns of a long table."""
 SWAPPED = r"(.+) swapped \((.+)\)"
@@ -79,7 +80,8 @@ def read_verdicts(
 ) -> VerdictTable:
     """Read verdicts; from the log of a ``tool``, with ``labels`` of another file.
 
-    Verdicts may be the two labels of the outcome, in words. In a long table without
+    Verdicts may be the two labels of the outcome, in words, or any two words beside the
+    labels 0 and 1. In a long table without
     times, several answers of one judge to one item are runs of it. The column
     ``weight`` says how many items each label stands for; it is empty for labels drawn
     at random.
@@ -107,7 +109,10 @@ def read_verdicts(
     columns = written.long[2:] if written.long else _verdict_columns(frame, written)
     columns = [name for name in columns if name in frame.columns]
     with origin.named_in_errors():
-        frame = number_words(frame, columns, written)
+        numbered = number_words(frame, columns, written)
+    if numbered is not frame and not has_words(frame, written):
+        written = replace(written, positive=None)  # labels 0 and 1 say it themselves
+    frame = numbered
     try:
         with origin.named_in_errors():
             verdicts, summary = load_verdicts(frame, written)
@@ -167,7 +172,7 @@ def _both_orders(judges: Sequence[str]) -> list[tuple[str, str]]:
 
 def in_words_of_a_jury(sentence: str) -> str:
     """Say judge, item and verdict where any other table has agents and cases."""
-    sentence = sentence.replace(VERDICTS, "")
+    sentence = sentence.replace(CURE, "")
     for word, own in WORDS.items():
         # Not inside quotes, options and names that follow one.
         own_word = rf"(?<!--ignore )(?<![-'\w]){word}(?P<s>s?)(?![-'\w])"

@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 
 from truepool.core.errors import ReportError
-from truepool.core.formatting import is_number
+from truepool.core.formatting import is_number, join_names
 from truepool.data.row_names import row_name
 from truepool.data.tables.numbers import MISSING, is_empty
 from truepool.data.tables.table_format import TableFormat
@@ -22,7 +22,7 @@ def number_words(
 
     The positive one is 1. The other label is that of the outcome column or, where
     nothing is labelled yet, the only other word there is. A column without any of the
-    two stays as it is.
+    two stays as it is; of a long table, which has one such column, it is refused.
     """
     outcome, positive = written.outcome, written.positive
     gone = {*MISSING, *written.missing}
@@ -36,10 +36,16 @@ def number_words(
         if positive is None:
             if len(labels) == 2 and set(found) <= set(labels):
                 raise _undecided(name, [*labels])
+            if written.long and not labels and len(found) == 2:
+                raise _undecided(name, [*found])
+            if written.long and len(found) > 1:
+                raise _other_words(name, [*found], outcome, [*labels])
             continue
         sign = str(positive).strip().casefold()
         other = [word for word in known if word != sign]
         if not set(found) & {sign, *other} or len(other) > 1:
+            if written.long:
+                raise _other_words(name, [*found], outcome, [*labels])
             continue
         values = {sign: 1.0, **dict.fromkeys(other, 0.0)}
         cells = frame[name].to_list()
@@ -84,6 +90,30 @@ def _check_words(
                 f"{name!r} has {cell!r} in {row_name(row)}. If it means no verdict, "
                 f"pass --missing {shlex.quote(cell)}; else correct it."
             )
+
+
+def has_words(frame: nw.DataFrame[Any], written: TableFormat) -> bool:
+    """Whether the labels of the outcome are words, or there is no such column."""
+    if written.outcome not in frame.columns:
+        return True
+    return bool(_words(frame[written.outcome], {*MISSING, *written.missing}))
+
+
+def _other_words(
+    name: str, found: list[str], outcome: str, labels: list[str]
+) -> ReportError:
+    """Refuse the verdicts of a long table whose words cannot be told apart."""
+    words = join_names([repr(word) for word in found])
+    if labels:
+        return ReportError(
+            f"verdicts in words must be the labels; column {name!r} has {words}, "
+            f"column {outcome!r} has {join_names([repr(label) for label in labels])}. "
+            "Write the same two words in both."
+        )
+    return ReportError(
+        f"verdicts in words must be two words, --positive one of them; column {name!r} "
+        f"has {words}. Pass a word that means no verdict as --missing WORD."
+    )
 
 
 def _undecided(name: str, labels: list[str]) -> ReportError:

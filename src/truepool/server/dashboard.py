@@ -68,6 +68,9 @@ class _Pool:
         most = max(FEWEST, min(DECISIONS, CELLS // max(len(agents), 1)))
         with coordinator.ledger.reader() as connection:
             last, new = count_entries(connection, number, self.last)
+            if "erase" in new:  # some of what was counted before is gone
+                self.counts.clear()
+                last, new = count_entries(connection, number, 0)
             self.joined |= read_joined(connection, number, self.last)
             decided = read_decided(connection, number, most)
         self.last = last

@@ -18,6 +18,7 @@ from truepool.core.arrays import FloatArray, to_classes
 from truepool.core.errors import LedgerError, OutcomeError, RequestError, SettingError
 from truepool.data.costs import Costs
 from truepool.data.labels import format_choice
+from truepool.data.row_names import named_cases
 from truepool.measures.decisions import choose
 from truepool.server.configuration import PoolConfig, RuleConfig, check_name
 from truepool.server.endpoints import Endpoint
@@ -220,7 +221,8 @@ class Deployment:
             raise SettingError(
                 f"the costs of a case depend on {missing[0]!r}; give it in 'columns'"
             )
-        return costs.resolve({name: [columns[name]] for name in costs.columns})
+        with named_cases(lambda _: "this case"):
+            return costs.resolve({name: [columns[name]] for name in costs.columns})
 
     def _append(
         self, kind: str, case: str | None, at: float, content: Mapping[str, Any]

@@ -19,7 +19,7 @@ from truepool.server.answers import Answer, after, give
 from truepool.server.coordinator import Coordinator
 from truepool.server.grpc_operations import CHUNK, OPERATIONS, reports
 from truepool.server.http import LARGEST_BODY
-from truepool.server.observation import error_code
+from truepool.server.observation import error_code, error_message
 
 SERVICE = "truepool.v1.Coordinator"
 CODE = "truepool-code"
@@ -180,7 +180,7 @@ def unary(
 
 def failure(error: TruepoolError) -> dict[str, str]:
     """Return the code and the sentence of an error."""
-    return {"code": error_code(error), "message": str(error)}
+    return {"code": error_code(error), "message": error_message(error)}
 
 
 async def _refuse(context: Any, error: TruepoolError) -> None:

@@ -43,7 +43,7 @@ from truepool.server.http_responses import (
     file,
 )
 from truepool.server.local_requests import LocalRequests
-from truepool.server.observation import Observation, error_code
+from truepool.server.observation import Observation, error_code, error_message
 from truepool.server.over_time import credit_over_time, weights_over_time
 from truepool.server.pages import add_pages
 from truepool.server.path_names import EncodedSlashes, methods_of_path, show_path
@@ -247,7 +247,7 @@ def app(
 
     @api.exception_handler(TruepoolError)
     async def refuse(request: Request, error: TruepoolError) -> Response:
-        return _error(error_code(error), error)
+        return _error(error_code(error), error_message(error))
 
     @api.exception_handler(RequestValidationError)
     async def refuse_body(request: Request, error: RequestValidationError) -> Response:

@@ -6,6 +6,7 @@ path with the names left out.
 
 import json
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from http import HTTPStatus
@@ -94,6 +95,15 @@ def error_code(error: TruepoolError) -> str:
         LOGGER.error("fault", exc_info=(type(origin), origin, origin.__traceback__))
         return "internal"
     return "invalid"
+
+
+def error_message(error: TruepoolError) -> str:
+    """Return the sentence of an error without options of the command line in brackets.
+
+    >>> error_message(TruepoolError("a cost must be positive; got 0 (--cost-fn)"))
+    'a cost must be positive; got 0'
+    """
+    return re.sub(r" \(--[a-z-]+(?:, --[a-z-]+)*\)", "", str(error))
 
 
 def _path(scope: Scope) -> str:

@@ -153,7 +153,8 @@ class Operations:
                     "conflict",
                     f"{deployment.agents[agent]!r} has reported "
                     f"{probabilities(old)} on case {case!r}; got "
-                    f"{probabilities(value)}. A report cannot be changed.",
+                    f"{probabilities(value)}. A report cannot be changed. To correct "
+                    "it, erase the case (DELETE, as admin) and send all of it again.",
                 )
             if old is None:
                 new[case, agent] = value

@@ -69,11 +69,14 @@ def read_joined(connection: Connection, pool: int, after: int) -> dict[str, int]
 def count_entries(
     connection: Connection, pool: int, after: int
 ) -> tuple[int, dict[str, int]]:
-    """Return the number of the last entry, and how many of each kind came after one."""
+    """Return the number of the last entry, and how many of each kind came after one.
+
+    Those that were erased are not counted.
+    """
     table = schema.entries
     statement = (
         select(table.c.kind, func.count(), func.max(table.c.n))
-        .where(table.c.pool == pool, table.c.n > after)
+        .where(table.c.pool == pool, table.c.n > after, table.c.body.is_not(None))
         .group_by(table.c.kind)
     )
     rows = connection.execute(statement).all()

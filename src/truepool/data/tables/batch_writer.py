@@ -1,7 +1,7 @@
 """Tables of any length out: written some thousand cases at a time."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,12 +10,15 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 from pyarrow import csv, parquet
 
+from truepool.core.errors import MissingExtraError, SourceError
 from truepool.core.files import atomic_path
 from truepool.data.tables.column_selection import Ids
 from truepool.data.tables.files import file_format, quote_formulas
 
 ROW_GROUP = 1 << 18
 """Least number of cases in a row group of Parquet, but for the last."""
+SHEET_ROWS = 1 << 20
+"""Most rows of a sheet of Excel, the header among them."""
 
 
 @contextmanager
@@ -27,15 +30,24 @@ def open_writer(
 ) -> Iterator[Callable[[Mapping[str, Ids]], None]]:
     """Lend a function that writes one batch of columns after another.
 
-    A file is CSV, Parquet or JSON lines by its name, and written whole or not at all.
+    A file is CSV, Parquet, JSON lines or Excel by its name, and written whole or not at
+    all.
     A stream is CSV. Where ``json_lines`` are asked for, either is that. Where CSV must
     be ``spreadsheet_safe``, no text in it is a formula.
     """
     if isinstance(target, Path):
         kind = "JSON lines"
         if not json_lines:
-            kind = file_format(target, "written", lines=True)
+            kind = file_format(target, "written", batches=True)
         with atomic_path(target) as unfinished:
+            if kind == "excel":
+                sheet = _Sheet(target)
+                try:
+                    yield sheet.write
+                finally:
+                    sheet.close()
+                sheet.save(unfinished)
+                return
             packed = "gzip" if target.suffix == ".gz" else None
             with (
                 pa.output_stream(unfinished, compression=packed) as stream,
@@ -46,6 +58,61 @@ def open_writer(
         kind = "JSON lines" if json_lines else "csv"
         with _Writer(target, kind, safe=spreadsheet_safe) as writer:
             yield writer.write
+
+
+class _Sheet:
+    """Batches of columns to the one sheet of a workbook; no text in it is a formula."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            from openpyxl import Workbook
+        except ImportError:
+            raise MissingExtraError(
+                "writing Excel files", "openpyxl", "excel"
+            ) from None
+        self.path, self.rows = path, 0
+        self.book = Workbook(write_only=True)  # rows wait on the disk, not in memory
+        self.sheet = self.book.create_sheet("cases")
+
+    def write(self, columns: Mapping[str, Ids]) -> None:
+        lists = [c if isinstance(c, list) else c.to_pylist() for c in columns.values()]
+        if not self.rows:
+            self._append(columns)
+        for row in zip(*lists, strict=True):
+            self._append(row)
+
+    def close(self) -> None:
+        self.sheet.close()
+
+    def save(self, path: str) -> None:
+        self.book.save(path)
+
+    def _append(self, row: Iterable[Any]) -> None:
+        if self.rows == SHEET_ROWS:
+            raise SourceError(
+                f"a sheet of Excel has at most {SHEET_ROWS:,} rows; {self.path} would "
+                "have more. Name a CSV or Parquet file."
+            )
+        self.sheet.append([self._cell(value) for value in row])
+        self.rows += 1
+
+    def _cell(self, value: Any) -> Any:
+        from openpyxl.cell import WriteOnlyCell
+        from openpyxl.utils.exceptions import IllegalCharacterError
+
+        if value is None or value != value:
+            return None
+        if isinstance(value, bool | int | float):
+            return value
+        try:
+            cell = WriteOnlyCell(self.sheet, str(value))
+        except IllegalCharacterError:
+            raise SourceError(
+                "a cell of Excel must be text without control characters; got "
+                f"{value!r:.60}. Name a CSV or Parquet file."
+            ) from None
+        cell.data_type = "s"  # also where it begins with =
+        return cell
 
 
 class _Writer:

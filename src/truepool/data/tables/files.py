@@ -34,17 +34,19 @@ JSON_LINES = (".jsonl", ".ndjson")
 FORMULA = r"[=+\-@\t\r]"
 """What a text begins with that a spreadsheet takes for a formula."""
 WRITTEN = (".csv", ".csv.gz", *PARQUET)
+IN_BATCHES = (*JSON_LINES, ".xlsx")
+"""What is also written some thousand cases at a time."""
 
 
-def file_format(path: Path, use: str, *, lines: bool = False) -> str:
+def file_format(path: Path, use: str, *, batches: bool = False) -> str:
     """Return ``csv``, ``parquet``, ``excel`` or ``JSON lines``, by the file's name.
 
-    Where a table is written, JSON ``lines`` may be possible or not.
+    Tables that are written in ``batches`` may be JSON lines and Excel, too.
     """
     name = path.name.lower()
     known: tuple[str, ...] = (*CSV, *PARQUET, *EXCEL, *JSON_LINES)
     if use == "written":
-        known = (*WRITTEN, *JSON_LINES) if lines else WRITTEN
+        known = (*WRITTEN, *IN_BATCHES) if batches else WRITTEN
     if name.endswith(known):
         if name.endswith(PARQUET):
             return "parquet"

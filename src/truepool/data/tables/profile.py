@@ -129,7 +129,7 @@ def profile_table(path: Path) -> TableProfile:
         jury=look.jury,
         warnings=(*origin.other_sheets(), *total, *_warnings(look)),
     )
-    return replace(profile, problem=_problem(path, profile))
+    return replace(profile, problem=look.problem or _problem(path, profile))
 
 
 def _describe_total(frame: nw.DataFrame[Any], origin: Origin) -> list[str]:
@@ -158,8 +158,9 @@ def _warnings(look: Findings) -> Iterator[str]:
 def _problem(path: Path, profile: TableProfile) -> str | None:
     """Return why a table cannot be read with what was found, None if it can."""
     options = {name.replace("-", "_"): v for name, v in profile.options.items()}
-    if profile.jury and not any(q.option == "scores" for q in profile.questions):
-        return None  # words are verdicts of a jury only
+    scores = any(question.option == "scores" for question in profile.questions)
+    if profile.jury and not (scores and "outcome" in options):
+        return None  # words, and items without a label, are read by a jury only
     for question in profile.questions:
         if not question.required:
             continue
@@ -252,8 +253,10 @@ def _find_groups(look: Findings) -> None:
         n: c for n, c in words.items()
         if not (c.dated or c.time_formats or c.nearly_times or c.spelled_alike)
     }  # fmt: skip
-    texts |= {n: c for n, c in look.open.items() if _is_code(c)}
-    texts |= {c.name: c for c in look.suggested if c.is_score and c.name in look.open}
+    asked_about = {column.name for column in look.suggested}  # whether it is an agent
+    texts |= {
+        n: c for n, c in look.open.items() if _is_code(c) and n not in asked_about
+    }
     many = {
         n: c for n, c in texts.items() if SEGMENTS < len(c.distinct) and _repeats(c)
     }

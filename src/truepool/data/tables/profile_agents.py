@@ -262,6 +262,8 @@ def ask_for_percentages(look: Findings) -> None:
     elsewhere. The reports of a long table may be such a column.
     """
     if "long" in look.options:
+        if not look.reports:
+            return  # verdicts in words
         (reports,) = look.reports
         if reports.is_score:
             ask_for_scores(look, *score_range([reports]))

@@ -27,6 +27,10 @@ class Findings:
     jury: bool = False
     owner: ColumnProfile | None = None
     """Agent of each report of a long table."""
+    labels: tuple[str, ...] = ()
+    """Labels of the outcome."""
+    problem: str | None = None
+    """Why the table cannot be read."""
 
     def set(self, option: str, value: Any, reason: str, *used: str) -> None:
         """Decide an option, and take the columns that it uses."""

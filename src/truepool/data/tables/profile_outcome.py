@@ -66,6 +66,7 @@ def set_outcome(look: Findings, column: ColumnProfile, also: str = "") -> None:
     counts = ", ".join(f"{k!r} in {n:,} rows" for k, n in column.counts.items())
     look.set("outcome", column.name, counts + also, column.name)
     labels = outcome_labels(column)
+    look.labels = tuple(labels)
     words = no_outcome_words([w for w in column.distinct if w not in labels])
     if look.classes:
         words += [label for label in labels if label not in look.classes]
@@ -73,7 +74,16 @@ def set_outcome(look: Findings, column: ColumnProfile, also: str = "") -> None:
         count = pluralize(column.counts[word], "row")
         reason = f"no outcome ({count} of {column.name!r})"
         look.missing.setdefault(word, []).append(reason)
-    if _needs_positive(labels):
+    if not _needs_positive(labels):
+        return
+    if {*labels} == {*look.classes}:  # the columns say what they are probabilities of
+        first, second = look.classes
+        rare = first if column.counts[first] < column.counts[second] else second
+        tie = column.counts[first] == column.counts[second]
+        why = "the second class" if tie else "the rarer class"
+        reason = f"{why}; a missed case (--cost-fn) is one of these"
+        look.set("positive", rare, reason)
+    else:
         sentence = "which label are the reports probabilities of?"
         choices = ((label, _mean_report(look, column, label)) for label in labels)
         look.ask("positive", sentence, *choices)
@@ -141,7 +151,7 @@ def _mean_report(look: Findings, outcome: ColumnProfile, label: str) -> str:
     rows = outcome.codes == outcome.distinct.index(label)
     reports = [c for c in look.reports if not look.classes or c.name.endswith(label)]
     mean = format_mean([column.by_row[rows] for column in reports], reports)
-    if look.owner is not None:
+    if look.owner is not None and reports:
         tops = largest_by_agent(reports[0].by_row, look.owner).values()
         if any(0 < top <= 1 for top in tops) and max(tops) > 1:
             mean = ""  # agents of a long table report in two units

@@ -68,6 +68,9 @@ def ask_for_score_columns(look: Findings, outcome: ColumnProfile | None) -> None
         _ask_for_ranges(look, ranges, reasons)
         return
     question = score_question(reasons, agents, percent, [*ranges.values()])
+    if few := [f"--by {shlex.quote(name)}" for name in found if name in bands]:
+        segments = f"One that is no agent may divide the cases ({' or '.join(few)})."
+        question = replace(question, note=f"{SCORE_NOTE} {segments}")
     look.questions.append(question)
 
 

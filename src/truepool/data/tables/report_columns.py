@@ -253,7 +253,7 @@ class ReportColumn:
         texts = self.text.unique().drop_null().to_pylist()
         words = tuple(text for text in texts if _is_word(text))
         if self.as_text is not None or len(words) > MOST_MARKS:
-            return TextColumn(self.cells.name, words).cure()
+            return TextColumn(self.cells.name, words).cure(self.written)
         name = shlex.quote(self.cells.name)
         return (
             f"If it means no report, pass --missing {shlex.quote(cell)}; an empty "

@@ -32,8 +32,13 @@ class TextColumn:
         """Ways in which all texts can be read as times; "" is ISO 8601."""
         return time_formats(self.texts)
 
-    def cure(self) -> str:
+    def cure(self, table: TableFormat) -> str:
         """Say what the column may be, and how it is left out."""
+        if table.long:
+            return (
+                "Name a column of numbers as the third of --long; verdicts in words "
+                "are read by truepool jury, with --positive."
+            )
         name, count = shlex.quote(self.name), len(self.texts)
         out = f"leave it out (--ignore {name}; of a saved pool, in its fit)"
         if self.formats:
