@@ -335,7 +335,7 @@ def test_new_cases_may_have_points_where_the_fit_had_decimal_commas(
         ("score v.pool new.csv -o v.pool", "got 'v.pool' twice"),
         (
             "score v.pool new.csv -o out.xls",
-            "a table is written as .csv, .csv.gz, .parquet, .pq, .jsonl, .ndjson; ",
+            "a table is written as .csv, .csv.gz, .parquet, .pq, .jsonl, .ndjson, .xlsx; ",
         ),
         ("score v.pool new.csv --id pooled", "has a column 'pooled' of its own"),
         ("score v.pool new.csv --id idd", "no id column 'idd' (did you mean 'id'?)"),

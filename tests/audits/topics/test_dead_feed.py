@@ -34,7 +34,10 @@ def constant(reports, rng):
 
 @pytest.mark.parametrize(
     ("report", "words"),
-    [(0.05, "nothing but 5 %, 2,500 times;"), (np.nan, ": 2,500 cases in a row without")],
+    [
+        (0.05, "nothing but 5 %, 2,500 times;"),
+        (np.nan, ": 2,500 cases in a row without"),
+    ],
 )
 def test_cases_that_repeat_the_one_before_are_counted_too(report, words):
     """They are no evidence of their own, but a reader counts the rows."""
