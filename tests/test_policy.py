@@ -124,6 +124,7 @@ POLICY = {
     "data.tables.profile": {"SEGMENTS": 20},
     "data.tables.profile_long": {"SEVERAL": 1.5},
     "data.tables.profile_outcome": {"MOST_LABELS": 4},
+    "data.tables.profile_votes": {"FEWEST": 3},
     "data.tables.row_sample": {
         "BLOCK": 1_048_576,
         "BLOCKS": 20,

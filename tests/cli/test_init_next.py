@@ -548,3 +548,55 @@ def test_columns_of_two_classes_say_what_they_are_probabilities_of(follow):
     ) in out
     assert "To fill in" not in out
     assert shown["agents"] == list(P)
+
+
+VOTES = {name: (p > 0.5).astype(int) for name, p in P.items()}
+
+
+def test_votes_beside_reports_are_asked_about(tmp_path, monkeypatch, truepool):
+    """They were offered as outcomes alone, and the next command left them out."""
+    monkeypatch.chdir(tmp_path)
+    votes = {f"coder {name}": v for name, v in VOTES.items()}
+    reports = {"bert": P["Alpha"], "llm": P["Gamma"]}
+    pd.DataFrame({**votes, **reports, "final": LABEL}).to_csv("t.csv", index=False)
+    code, out, err = truepool("init", "t.csv", "-o", "pool.toml")
+    assert code == 0, err
+    asked = "are 'coder Alpha', 'coder Beta 2' and 'coder Gamma' agents that vote 0 or"
+    assert asked in out
+    agents = "bert,llm,coder Alpha,coder Beta 2,coder Gamma"
+    assert f"Leave the outcome out. If so, add --agents '{agents}', or" in out
+    words = ("--config", "pool.toml", "--outcome", "final", "--positive", "yes")
+    code, _, err = truepool("audit", "t.csv", *words, "--agents", agents)
+    assert code == 0, err
+    assert "holds only 0 and 1" not in err
+    code, _, err = truepool("audit", "t.csv", *words, "--agents", "bert,llm,coder*")
+    assert code == 0, err
+    assert "column 'coder Alpha' holds only 0 and 1 while others" in err
+
+
+def test_one_vote_is_asked_about_where_the_outcome_is_known(follow, truepool):
+    reports = {"bert": P["Alpha"], "llm": P["Gamma"]}
+    out, _, _ = follow(reports | {"vote": VOTES["Beta 2"], "fraud": LABEL})
+    assert "is 'vote' an agent that votes 0 or 1?" in out
+    table = reports | {"vote": VOTES["Beta 2"], "other": Y}
+    pd.DataFrame(table).to_csv("t.csv", index=False)
+    out = truepool("init", "t.csv", "-o", "other.toml")[1]
+    assert "which column holds the outcome?" in out
+    assert "votes 0 or 1" not in out
+
+
+def test_verdicts_in_words_beside_reports_lead_to_the_jury(
+    tmp_path, monkeypatch, truepool
+):
+    monkeypatch.chdir(tmp_path)
+    words = {f"c{i}": np.where(v, "yes", "no") for i, v in enumerate(VOTES.values())}
+    table = {**words, "bert": P["Alpha"], "llm": P["Gamma"], "outcome": LABEL}
+    pd.DataFrame(table).to_csv("t.csv", index=False)
+    code, out, err = truepool("init", "t.csv", "-o", "pool.toml")
+    assert code == 0, err
+    assert "'c0', 'c1' and 'c2' share the words 'yes' and 'no'." in out
+    assert "truepool jury beside the reports, with --agents c0,c1,c2,bert,llm." in out
+    given = ("--config", "pool.toml", "--agents", "c0,c1,c2,bert,llm")
+    code, _, err = truepool("jury", "t.csv", *given, "--positive", "yes")
+    assert code == 0, err
+    assert "holds only 0 and 1" not in err

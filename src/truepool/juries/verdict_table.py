@@ -110,7 +110,8 @@ def read_verdicts(
     columns = [name for name in columns if name in frame.columns]
     with origin.named_in_errors():
         numbered = number_words(frame, columns, written)
-    if numbered is not frame and not has_words(frame, written):
+    worded = numbered is not frame
+    if worded and not has_words(frame, written):
         written = replace(written, positive=None)  # labels 0 and 1 say it themselves
     frame = numbered
     try:
@@ -121,7 +122,8 @@ def read_verdicts(
     weights = None
     if name is not None and isinstance(verdicts, Panel):
         weights = _numbers(name, verdicts.columns[name])
-    summary = replace(summary, origin=origin)
+    binary = () if worded else summary.binary  # words became 0 and 1
+    summary = replace(summary, origin=origin, binary=binary)
     swapped = _both_orders(summary.agents)
     return VerdictTable(verdicts, summary, repeated, weights, swapped, id)
 

@@ -38,6 +38,7 @@ from truepool.data.tables.profile_long import find_long
 from truepool.data.tables.profile_outcome import find_outcome
 from truepool.data.tables.profile_scores import ask_for_score_columns
 from truepool.data.tables.profile_times import find_time
+from truepool.data.tables.profile_votes import ask_for_votes, describe_verdicts
 from truepool.data.tables.question import Question
 from truepool.data.tables.reader import INDEXES, load_panel, read_source
 from truepool.data.tables.summary import describe_alike
@@ -112,6 +113,7 @@ def profile_table(path: Path) -> TableProfile:
     find_percentages(look)
     ask_for_percentages(look)
     ask_for_score_columns(look, columns.get(look.options.get("outcome", "")))
+    ask_for_votes(look)
     ask_for_words(look)
     _find_groups(look)
     _find_constant_cost(look)
@@ -127,7 +129,12 @@ def profile_table(path: Path) -> TableProfile:
         look.classes,
         encoding=origin.encoding,
         jury=look.jury,
-        warnings=(*origin.other_sheets(), *total, *_warnings(look)),
+        warnings=(
+            *origin.other_sheets(),
+            *total,
+            *_warnings(look),
+            *describe_verdicts(look),
+        ),
     )
     return replace(profile, problem=look.problem or _problem(path, profile))
 

@@ -142,7 +142,7 @@ def _find_jury(look: Findings) -> bool:
         look.set("agents", list(scores), reason, *scores)
         ask_for_scores(look, low, high)
         return True
-    words = _sharing_words(look.open)
+    words = sharing_words(look.open)
     label = _label_of_people(words)
     if len(words) < 3 or label is None:
         return False
@@ -178,7 +178,7 @@ def score_range(columns: Sequence[ColumnProfile]) -> tuple[int, int]:
     return int(min(1, numbers.min())), 5 if numbers.max() <= 5 else 10
 
 
-def _sharing_words(columns: Mapping[str, ColumnProfile]) -> list[ColumnProfile]:
+def sharing_words(columns: Mapping[str, ColumnProfile]) -> list[ColumnProfile]:
     """Columns with the same two words, the most that share any.
 
     Words that may mean that there is no verdict are left aside.

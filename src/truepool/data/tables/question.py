@@ -89,6 +89,19 @@ def score_question(
     return replace(question, if_so=answer, note=SCORE_NOTE)
 
 
+def vote_question(
+    found: Mapping[str, str], agents: Sequence[str], note: str
+) -> Question:
+    """Ask whether columns are agents that vote, beside ``agents`` that are known.
+
+    >>> vote_question({"coder": "..."}, ["rf", "gbm"], "").if_so
+    {'agents': ['rf', 'gbm', 'coder']}
+    """
+    kind = f" that {'votes' if len(found) == 1 else 'vote'} 0 or 1"
+    question = agent_question("agents", found, kind)
+    return replace(question, if_so={"agents": [*agents, *found]}, note=note)
+
+
 def unit_question(
     found: Mapping[str, str],
     agents: Sequence[str],

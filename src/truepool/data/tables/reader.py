@@ -679,13 +679,14 @@ def _wide_table(
     agents, classes, values, renormalized = group_by_agent(columns)
     if units and not classes:
         check_percentages(columns, written, signed)
+    named = {*(written.agents or ())}  # a pattern may match what is no agent
     binary = () if classes else binary_columns(columns)
     ids = None if id is None else _ids(frame[id])
     repeated = 0 if ids is None else _duplicates(ids)
     own = {name: parse_column(frame[name], written) for name in of_cases}
     summary = TableSummary(
-        binary=binary,
-        numbered=numbered,
+        binary=tuple(name for name in binary if name not in named),
+        numbered=tuple(name for name in numbered if name not in named),
         signed=signed,
         amounts=_amounts(frame, own, written),
         duplicate_ids=repeated,
