@@ -2,7 +2,13 @@
 
 import pytest
 
-POOLS = {"unanimity", "permutation", "duplicate", "label swap"}
+POOLS = {
+    "unanimity",
+    "permutation",
+    "duplicate",
+    "label swap",
+    "better than a coin",
+}
 LEARNERS = {"asleep", "joining"}
 
 

@@ -607,3 +607,35 @@ def test_nothing_is_written_where_the_items_cannot_be(truepool, tmp_path):
     assert (code, out) == (2, "")
     assert "a table is written as .csv" in err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_a_judge_that_only_repeats_itself_is_named(truepool, tmp_path, long):
+    rng = np.random.default_rng(3)
+    y = rng.random(300) < 0.4
+    verdicts = np.clip(rng.normal(np.where(y, 0.7, 0.3)[:, None], 0.2, (300, 3)), 0, 1)
+    verdicts[200:, 2] = 0.5
+    labels = [("yes" if one else "no") if i % 3 else "" for i, one in enumerate(y)]
+    judges, words = ("ann", "bob", "cyd"), ["--outcome", "passed", "--positive", "yes"]
+    rows = [f"id,{','.join(judges)},passed"]
+    rows += [f"q{i},{a},{b},{c},{labels[i]}" for i, (a, b, c) in enumerate(verdicts)]
+    if long:
+        rows, words = (
+            ["id,judge,verdict,passed"],
+            ["--long", "id", "judge", "verdict", *words],
+        )
+        rows += [
+            f"q{i},{judge},{verdict},{labels[i]}"
+            for i, given in enumerate(verdicts)
+            for judge, verdict in zip(judges, given, strict=True)
+        ]
+    place = tmp_path / "v.csv"
+    place.write_text("\n".join(rows))
+    code, _, err = truepool("jury", place, *words)
+    assert code == 0
+    assert err.splitlines()[-1] == (
+        "warning: The feed of cyd is dead: from case 201 of 300 (id q200) on it only "
+        "reports 50 %. Get these verdicts again, or leave cyd out (--ignore cyd)."
+    )
+    code, _, err = truepool("jury", place, *words, "--ignore", "cyd")
+    assert (code, "warning" in err) == (0, False)

@@ -5,6 +5,7 @@ import re
 import shlex
 from dataclasses import replace
 from html import unescape
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from truepool.audits.reliability import too_many_outside
 from truepool.audits.values import Reliability
 from truepool.core.errors import RequestError
 from truepool.render.html import dashboard as render
+from truepool.render.html.dashboard_values import moment
 from truepool.server import dashboard as dashboards
 from truepool.server.access import ADMIN, AGENT, ANYONE, OPERATOR
 from truepool.server.contributions import savings
@@ -100,7 +102,7 @@ def test_a_drift_and_a_dead_feed_raise_alarms(view):
     assert view.severity == "error"
     assert view.headline == "Check the feed of cyd (stopped). Alarms also on bob."
     stopped = next(a for a in view.alarms if a.kind == "stopped")
-    assert stopped.sentence == "cyd has stopped reporting."
+    assert stopped.sentence(view.now) == "cyd has stopped reporting."
     assert view.times[DEAD - 1] <= stopped.since <= stopped.at
 
 
@@ -148,6 +150,71 @@ def test_the_headline_names_every_agent_with_an_alarm(view):
     assert replace(view, agents=fine, alarms=alarms).headline == (
         "ada has stopped reporting. Alarms also on the pool, bob, the outcomes and 1 more."
     )
+
+
+def feed(local, cases, rossi):
+    """Decide cases on which rossi reports what it is given, in order, or nothing."""
+    rng = np.random.default_rng(cases[0])
+    for i, own in zip(cases, rossi, strict=True):
+        rows = [(f"f{i}", name, rng.random()) for name in ("ada", "bob")]
+        rows += [] if own is None else [(f"f{i}", "rossi", own)]
+        local.report("demo", rows)
+        local.decide("demo", f"f{i}", None)
+
+
+def varied(n):
+    return np.random.default_rng(n).random(n).tolist()
+
+
+@pytest.mark.parametrize(
+    ("fault", "state", "now", "then"),
+    [
+        (None, "stopped", "rossi has stopped reporting.", "rossi stopped reporting"),
+        (0.5, "constant", "rossi reports 0.500 again and again.", "rossi reported 0.500 again and again"),
+    ],
+)  # fmt: skip
+def test_a_feed_that_has_recovered_is_said_to_have(tmp_path, fault, state, now, then):
+    pool = POOL | {"agents": ["ada", "bob", "rossi"]}
+    with Local(tmp_path / "l.db", pool) as local:
+        feed(local, range(40), varied(40))
+        feed(local, range(40, 80), [fault] * 40)
+        view = Dashboard(local.coordinator).pool(ANYONE, "demo")
+        (alarm,) = view.alarms
+        assert (alarm.sentence(view.now), alarm.until) == (now, None)
+        assert view.headline == f"Check the feed of rossi ({state})."
+        feed(local, range(80, 90), varied(10))
+        view = Dashboard(local.coordinator).pool(ANYONE, "demo")
+    (alarm,) = view.alarms
+    assert {agent.name: agent.state for agent in view.agents}["rossi"] == "recovered"
+    start, end = (moment(view.times[i], view.now) for i in (40, 80))
+    assert view.headline == f"{then} from {start} to {end}, and has recovered."
+    assert (view.severity, alarm.severity) == ("warning", "warning")
+    page = unescape(render.pool_page(view))
+    assert now not in page
+    assert page.count(view.headline) >= 2  # the title and the page
+    # What is not over comes first.
+    other = replace(alarm, who="ada", kind="level", until=None)
+    both = replace(view, alarms=(alarm, other))
+    assert both.headline.startswith("The reports of ada have shifted")
+    assert "rossi" not in both.headline
+
+
+def test_a_feed_that_sent_earlier_reports_again_is_not_said_to_have_recovered(
+    tmp_path,
+):
+    with Local(tmp_path / "l.db", POOL | {"agents": ["ada", "bob", "rossi"]}) as local:
+        feed(local, range(160), [*varied(100), *varied(100)[40:]])
+        view = Dashboard(local.coordinator).pool(ANYONE, "demo")
+    assert view.headline.startswith("rossi sends earlier reports again.")
+    states = {agent.name: agent.state for agent in view.agents}
+    assert states == {"ada": "reporting", "bob": "reporting", "rossi": "repeated"}
+
+
+def test_every_state_of_an_agent_is_documented():
+    text = (Path(__file__).parents[2] / "docs" / "serve.md").read_text()
+    for state in ("no decision yet", "no reports", "stopped", "constant", "repeated",
+                  "changed", "recovered", "reporting"):  # fmt: skip
+        assert f"| *{state}* |" in text
 
 
 def test_a_pool_with_three_labels_is_not_said_to_be_free_of_alarms(tmp_path):

@@ -195,6 +195,18 @@ def test_an_erased_case_is_gone_and_the_rest_can_be_verified(place, monkeypatch)
     assert b"case 21" in content
 
 
+def test_what_comes_after_an_erasure_is_replayed_again(place, monkeypatch):
+    filled(place, monkeypatch, every=25, cases=30)
+    with Local(place, None) as local:
+        local.erase("fraud", "case 2")
+    found = check(place)
+    # Before it: creation and two cases. Snapshots may hold the case: those go.
+    assert (found.replayed, found.erased, found.snapshots) == (1 + 2 * 2, 2, 1)
+    with Local(place, None) as local:
+        local.fill(3, np.random.default_rng(4), first=100)
+    assert check(place).replayed == 1 + 2 * 2 + 2 * 3
+
+
 def test_a_saved_pool_decides_and_is_replayed(place, tmp_path):
     import base64
 

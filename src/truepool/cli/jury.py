@@ -13,6 +13,7 @@ from truepool.cli.options import option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from truepool.data.panel import Panel
     from truepool.data.tables import TableFormat
     from truepool.juries import VerdictTable
 
@@ -221,7 +222,25 @@ def _read(
             f"No item has a label in column {table_format.outcome!r}. If the labels "
             "are in another one, name it (--outcome)."
         )
+    else:
+        _note_dead_judges(found, found.verdicts)
     return found
+
+
+def _note_dead_judges(found: "VerdictTable", verdicts: "Panel") -> None:
+    """Warn of judges that no longer answer, or only repeat themselves, by the audit."""
+    from truepool.audits.topics.feeds import dead_feeds
+    from truepool.core.formatting import join_names
+    from truepool.data.tables.agent_columns import removal_options
+
+    runs = {name for judge in found.repeated for name in judge}
+    feeds = [feed for feed in dead_feeds(verdicts) if feed.agent not in runs]
+    if feeds:
+        gone = [feed.agent for feed in feeds]
+        removal = removal_options(gone, verdicts.agents)
+        out = f", or leave {join_names(gone)} out ({removal})" if removal else ""
+        said = " ".join(feed.sentence for feed in feeds)
+        options.NOTES.append(f"warning: {said} Get these verdicts again{out}.")
 
 
 def _new_pairs(

@@ -49,8 +49,14 @@ def verify(place: Place, pool: PoolName = None, json_file: options.Json = None) 
         return
     for each in found:
         line = f"{each.pool}: verified {pluralize(each.entries, 'record')}"
-        if each.replayed < each.entries:
-            line += f", replayed {each.replayed:,} of them ({each.erased:,} erased)"
+        if each.erased:
+            others = each.entries - each.replayed - each.erased
+            line += (
+                f", replayed {each.replayed:,} of them. Not replayed: "
+                f"{pluralize(each.erased, 'erased record')} and "
+                f"{pluralize(others, 'other')}, from an erased case up to when it was "
+                "erased; only their hashes were checked"
+            )
         print_line(f"{line}. Chain {each.chain[:16]}.")
     if not found:
         print_line("The ledger has no pools.")

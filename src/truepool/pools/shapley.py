@@ -24,8 +24,8 @@ from truepool.pools.result import Explanation
 class Shapley(LinearPool):
     """Weights proportional to positive Shapley credit; equal when there is none.
 
-    Exact up to 14 agents, sampled above. Two identical agents share their
-    credit, where leave-one-out would give neither any.
+    Exact up to 14 agents, sampled above. Identical agents have equal credit, and
+    together usually more weight than one of them alone: leave copies out.
 
     Attributes
     ----------
@@ -39,6 +39,8 @@ class Shapley(LinearPool):
     >>> reports = [[0.9, 0.9, 0.6], [0.2, 0.2, 0.4], [0.7, 0.7, 0.9], [0.3, 0.3, 0.1]]
     >>> Shapley().fit(reports, [1, 0, 1, 0]).weights_.round(3)
     array([0.357, 0.357, 0.285])
+    >>> Shapley().fit([row[1:] for row in reports], [1, 0, 1, 0]).weights_.round(3)
+    array([0.572, 0.428])
     """
 
     name: ClassVar[str] = "shapley"

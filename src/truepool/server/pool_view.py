@@ -97,7 +97,7 @@ def make_view(
         all_agents=len(history.agents),
         drift_watched=watch.drift_watched,
         outcomes_watched=watch.settled >= FIRST_SETTLED,
-        alarms=tuple(_alarm(one) for one in reversed(noticed)),
+        alarms=tuple(_alarm(one, decided) for one in reversed(noticed)),
         weights=_lines(history.agents, weights, order),
         credit=_lines(history.agents, credit, order),
         credit_known=any(one.content["contributions"] for one in decided),
@@ -183,22 +183,45 @@ def _state(
     if not given:
         return "no reports", "error"
     own = [one for one in noticed if one.alarm.who == agent]
-    for one in reversed(own):
-        after = [str(g.content["reports"][agent]) for g in given if g.n >= one.n]
-        if one.alarm.kind == "stopped" and not after:
-            return "stopped", "error"
-        if one.alarm.kind == "constant" and len(set(after)) <= 1:
-            return "constant", "error"
-    if any(one.alarm.kind not in FEED_KINDS for one in own):
-        return "changed", "warning"
+    lasting = {one.alarm.kind for one in own if _recovery(one, given) is None}
+    for kind in ("stopped", "constant"):
+        if kind in lasting:
+            return kind, "error"
+    if lasting:
+        return ("repeated" if "repeated" in lasting else "changed"), "warning"
     return ("recovered", "warning") if own else ("reporting", "ok")
 
 
-def _alarm(one: Noticed) -> AlarmRow:
-    severity = "error" if one.alarm.kind in FEED_KINDS else "warning"
+def _recovery(one: Noticed, decided: Sequence[Decided]) -> float | None:
+    """When a feed that stopped, or was constant, first reported again; None: not yet.
+
+    Of other alarms it is not known. A feed that no longer sends earlier reports may
+    send late ones, for other cases.
+    """
+    after = (
+        (case.at, case.content["reports"][one.alarm.who])
+        for case in decided
+        if case.n >= one.n and one.alarm.who in case.content["reports"]
+    )
+    at, report = next(after, (None, None))
+    if one.alarm.kind == "constant":
+        return next((at for at, new in after if new != report), None)
+    return at if one.alarm.kind == "stopped" else None
+
+
+def _alarm(one: Noticed, decided: Sequence[Decided]) -> AlarmRow:
     alarm = one.alarm
+    until = _recovery(one, decided)
+    severity = "error" if alarm.kind in FEED_KINDS and until is None else "warning"
     return AlarmRow(
-        alarm.who, alarm.kind, severity, alarm.before, alarm.after, one.at, one.since
+        alarm.who,
+        alarm.kind,
+        severity,
+        alarm.before,
+        alarm.after,
+        one.at,
+        one.since,
+        until,
     )
 
 

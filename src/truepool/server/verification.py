@@ -12,8 +12,9 @@ from truepool.server.rules import name_pool
 class Verification:
     """What was found to be right: entries of one pool.
 
-    ``replayed`` entries gave the same decisions and weights, bit for bit. Of those
-    between an erased case and the next snapshot only the hashes can be checked.
+    ``replayed`` entries gave the same decisions and weights, bit for bit. Of those from
+    an erased case up to its erasure, when a snapshot was taken and those before were
+    removed, only the hashes can be checked.
     """
 
     pool: str

@@ -5,7 +5,8 @@ r"""Credit: how much each agent improves the pool.
 contribution of Budescu & Chen (Management Science 2015) and the marginal contribution
 of alg:vcg. *Shapley* credit averages the same difference over all orders in which the
 agents could join; unlike leave-one-out it divides the whole improvement over the prior
-between the agents, also between identical ones.
+between the agents. Identical agents have equal credit by both, and neither counts them
+as one.
 """
 
 from truepool.measures.credit.bootstrap import (

@@ -63,7 +63,7 @@ def in_unit(view: PoolView, what: str) -> str:
 
 def _alarms(view: PoolView) -> Section:
     rows = [
-        (one.severity, one.sentence, _dates(one, view.now))
+        (one.severity, one.sentence(view.now), _dates(one, view.now))
         for one in view.alarms[:MOST_ALARMS]
     ]
     count = pluralize(len(view.alarms), "alarm") if view.alarms else "No alarms"
@@ -89,8 +89,9 @@ def _alarms(view: PoolView) -> Section:
 
 def _dates(alarm: AlarmRow, now: float) -> str:
     raised = f"raised {moment(alarm.at, now)}"
-    since = "" if alarm.since is None else f"since {moment(alarm.since, now)}, "
-    return since + raised
+    if alarm.since is None or alarm.until is not None:
+        return raised
+    return f"since {moment(alarm.since, now)}, {raised}"
 
 
 def _agents(view: PoolView) -> Section:

@@ -36,6 +36,11 @@ ALARMS = {
     "outcome rate": "The share of positive outcomes went from {before} to {after}.",
 }
 """What an alarm says, by its kind."""
+OVER = {
+    "constant": "{who} reported {after} again and again",
+    "stopped": "{who} stopped reporting",
+}
+"""What it says when the feed has recovered, but for when that was."""
 WHO = {POOL: "the pool", OUTCOMES: "the outcomes"}
 """What an alarm is on, where it is not on an agent."""
 UNWATCHED = "alarms need two labels and at least two agents."
@@ -57,7 +62,7 @@ class AgentRow:
 
 @dataclass(frozen=True)
 class AlarmRow:
-    """An alarm, when it was raised, and since when."""
+    """An alarm, when it was raised, since when, and until when if that is over."""
 
     who: str
     kind: str
@@ -66,14 +71,19 @@ class AlarmRow:
     after: float
     at: float
     since: float | None
+    until: float | None = None
 
-    @property
-    def sentence(self) -> str:
-        """What happened."""
+    def sentence(self, now: float) -> str:
+        """What happened, with its times where it is over."""
         form = percent if self.kind == "outcome rate" else number
+        words = ALARMS[self.kind]
+        if self.until is not None:
+            start = moment(self.since or self.at, now)
+            end = moment(self.until, now)
+            words = f"{OVER[self.kind]} from {start} to {end}, and has recovered."
         who = WHO.get(self.who, self.who)
         before, after = form(self.before), form(self.after)
-        return ALARMS[self.kind].format(who=who, before=before, after=after)
+        return words.format(who=who, before=before, after=after)
 
 
 @dataclass(frozen=True)
@@ -213,8 +223,10 @@ class PoolView:
             named = {agent.name for agent in broken}
             return f"Check the feed of {names}.{self._other_alarms(named)}"
         if self.alarms:
-            last = self.alarms[0]
-            return f"{last.sentence}{self._other_alarms({last.who})}"
+            last = next((one for one in self.alarms if one.until is None), None)
+            if last is None:
+                return self.alarms[0].sentence(self.now)
+            return f"{last.sentence(self.now)}{self._other_alarms({last.who})}"
         if not self.window:
             return "Nothing was decided yet."
         if not self.window_settled:
@@ -241,9 +253,11 @@ class PoolView:
         return f" Not watched yet: {' and '.join(later)}." if later else ""
 
     def _other_alarms(self, named: set[str]) -> str:
-        """Who else has alarms, as a sentence, or nothing."""
+        """Who else has alarms that are not over, as a sentence, or nothing."""
         others = dict.fromkeys(
-            WHO.get(one.who, one.who) for one in self.alarms if one.who not in named
+            WHO.get(one.who, one.who)
+            for one in self.alarms
+            if one.until is None and one.who not in named
         )
         return f" Alarms also on {_names(list(others))}." if others else ""
 
