@@ -531,6 +531,21 @@ def test_options_of_a_table_are_printed_as_a_shell_takes_them():
     )
 
 
+@pytest.mark.parametrize(
+    ("agents", "ignore", "shown"),
+    [
+        ("a,b,c", ("c", "notes"), "--agents a,b"),
+        ("rf,b", ("rf:odd",), "--agents rf,b --ignore rf:odd"),
+        ("*:yes", ("rf",), "--agents '*:yes' --ignore rf"),
+        (None, ("c",), "--ignore c"),
+    ],
+)
+def test_what_the_names_of_the_agents_leave_out_is_not_printed_again(
+    agents, ignore, shown
+):
+    assert " ".join(TableFormat(agents=agents, ignore=ignore).options()) == shown
+
+
 def test_a_tab_is_printed_by_its_name():
     written = TableFormat(sep="tab")
     assert written.options() == ["--sep tab"]

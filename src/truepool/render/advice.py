@@ -15,7 +15,7 @@ from truepool.audits.topics.comparison import RECOMMENDED
 from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import Audit, Finding, Recommendation
 from truepool.comparison import Estimate
-from truepool.core.formatting import end_once, join_names, money, percent, pluralize
+from truepool.core.formatting import end_once, join_names, money, pluralize
 from truepool.data.tables.agent_columns import removal_options
 from truepool.measures.capacity import without_capacity
 from truepool.measures.groups import GROUPS_NEEDED
@@ -30,6 +30,7 @@ from truepool.render.actions import (
 )
 from truepool.render.costs import unit as costs_unit
 from truepool.render.numbers import equation, per_thousand, savings_per_thousand
+from truepool.render.removal import agents_left, before_faults, decide_alone
 
 PER_CASE = " per case"
 
@@ -107,7 +108,7 @@ def _first(audit: Audit) -> str:
     steps = first_fixes(audit.recommendation)
     if not steps:
         return ""
-    out = removal(steps, audit.agents, audit.pool)
+    out = removal(steps, audit.agents, audit.pool) or decide_alone(audit)
     return f"Before anything else, {todo(audit, steps)}.{out}{_why_first(audit)}"
 
 
@@ -202,30 +203,26 @@ def _pool_of_part(audit: Audit, saving: Estimate) -> str:
     plan = audit.recommendation
     options = removal_options(plan.without, audit.agents)
     cost, in_use = plan.without_cost or 0.0, plan.cost_in_use or 0.0
+    saved = (
+        f"That saves {_cost(audit, saving.value)} per case, "
+        f"{_per_thousand(audit, saving)}; {plan.why}"
+    )
+    with_all = ""
+    if not saving.low > 0:
+        than = "That is more" if saving.high < 0 else "That is not significantly less"
+        shown = savings_per_thousand(saving, audit.level, unit(audit))
+        saved = f"{than} ({shown})"
+        with_all = f", significantly less than {plan.in_use}"
+    before = before_faults(audit) if (plan.cost or 0.0) < cost else ""
     return (
         f"Until then, use {pool_name(plan)}, fitted without "
         f"{join_names(plan.without)} (`{options}`): it costs {_cost(audit, cost)} per "
         f"case, {plan.in_use} of all agents {_cost(audit, in_use)} "
-        f"({_validation(audit)}). That saves {_cost(audit, saving.value)} per case, "
-        f"{_per_thousand(audit, saving)}; {plan.why}. Of all agents as they are, "
-        f"{plan.pool} costs {_cost(audit, plan.cost or 0.0)}{_alive(audit)}."
-        f"{_auto(audit)}"
-        f"{_constant(audit)} Fit it again after the fix, and compare the pools again."
+        f"({_validation(audit)}). {saved}. Of all agents as they are, {plan.pool} "
+        f"costs {_cost(audit, plan.cost or 0.0)} on the same cases{with_all}"
+        f"{before}.{_auto(audit)}{_constant(audit)} Fit it again after the fix, and "
+        "compare the pools again."
     )
-
-
-def _alive(audit: Audit) -> str:
-    """Say in how many tested cases the agents to be taken out were still sound."""
-    plan = audit.recommendation
-    dated = {f.who[0]: f.since for f in reversed(plan.fixes) if f.since and f.who}
-    known = [(dated[who], who) for who in plan.without if who in dated]
-    first = audit.cases - plan.tested if plan.forward else 0
-    parts = [
-        f"{percent((since - first) / plan.tested)} before the fault of {who}"
-        for since, who in sorted(known)
-        if since > first
-    ]
-    return f" on the same cases ({join_names(parts)})" if parts else ""
 
 
 def _without(audit: Audit) -> str:
@@ -277,6 +274,8 @@ def _keep(audit: Audit, cost: float) -> str:
     if any(not fix.who for fix in plan.errors):
         return f"{others[:1].upper()}{others[1:]} {basis}."
     then = "Then keep" if plan.errors else "Keep"
+    if len(agents_left(audit)) < 2:
+        then = "After the fix, keep"
     return f"{then} {plan.in_use}: at {_cost(audit, cost)} per case {basis}, {others}."
 
 
@@ -332,14 +331,14 @@ def _per_thousand(audit: Audit, saving: Estimate, p: float | None = None) -> str
 
 
 def _alternative(audit: Audit) -> str:
+    """Name a simpler pool, unless it was measured with agents to be taken out."""
     plan = audit.recommendation
-    if plan.alternative is None or plan.alternative_cost is None:
+    if plan.alternative is None or plan.alternative_cost is None or plan.without:
         return ""
     less = plan.cost is not None and plan.alternative_cost < plan.cost
     doubt = f", less than {plan.pool} but not significantly so" * less
-    the = "With all agents as they are, the" if plan.without else "The"
     return (
-        f"{the} simplest pool within one standard error of {plan.pool} is "
+        f"The simplest pool within one standard error of {plan.pool} is "
         f"{_name(plan.alternative, plan)}, at "
         f"{_cost(audit, plan.alternative_cost)} per case{doubt}: use it if you need a "
         "rule that is easy to explain."

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from truepool.audits.priorities import first_fixes, later_fixes
 from truepool.audits.severity import CALIBRATION, DOUBTS, LEAK
+from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import SEVERITIES, Audit, Finding, Fix, Recommendation
 from truepool.comparison import Row
 from truepool.core.formatting import (
@@ -19,6 +20,7 @@ from truepool.render.actions import FAULTS, backfires
 from truepool.render.advice import in_words, pool_name, suspects, unit
 from truepool.render.costs import describe, describe_classes
 from truepool.render.labels import class_names
+from truepool.render.removal import agents_left
 
 FIXED = "if fixed"
 """When a finding's savings per case are made; below 0, fixing it alone is no cure."""
@@ -55,7 +57,7 @@ def _sentence(audit: Audit) -> str:
     basis = f"{_counts(audit)} in {_where(audit)}"
     if plan.trust == "no":
         apart = _too_good(plan) or _apart(audit)
-        return f"Do not trust this pool {_until(plan)}: {basis}.{apart}"
+        return f"Do not trust this pool {_until(audit)}: {basis}.{apart}"
     if plan.trust == "with care":
         better = f" {_capital(pool_name(plan))} costs significantly less."
         better *= plan.change
@@ -213,26 +215,30 @@ def _where(audit: Audit) -> str:
     return f"{pluralize(audit.cases, 'case')} with a known outcome from {agents}"
 
 
-def _until(plan: Recommendation) -> str:
+def _until(audit: Audit) -> str:
     """Name the agents whose faults are the reason, where agents alone are."""
-    broken = _agents(plan)
+    broken = _agents(audit.recommendation)
     if not broken:
         return "as it is"
     named: dict[str, list[str]] = {}
     for fix in broken[:MOST_NAMES]:
-        cure = _cure(plan, fix)
+        cure = _cure(audit, fix)
         link = " and " if cure == CLEAR else " or "
         pair = link.join(fix.who) if fix.code == "copy" else fix.who[0]
         named.setdefault(cure, []).append(pair)
     parts = [_subject(who, cure) for cure, who in named.items()]
-    rest = [_cure(plan, fix) for fix in broken[MOST_NAMES:]]
+    rest = [_cure(audit, fix) for fix in broken[MOST_NAMES:]]
     if rest:
         others = pluralize(len(rest), "other agent")
+        are = "is" if len(rest) == 1 else "are"
         cure, who = list(named.items())[-1]
-        if set(rest) == {cure}:
+        if any(fix.code == "copy" for fix in broken[MOST_NAMES:]):
+            faults = pluralize(len(rest), "other fault")
+            parts.append(f"{faults} {are} dealt with")
+        elif set(rest) == {cure}:
             parts[-1] = _subject([*who, others], cure)
         else:
-            parts.append(f"{others} {'is' if len(rest) == 1 else 'are'} fixed")
+            parts.append(f"{others} {are} fixed")
     return f"until {' and '.join(parts)}"
 
 
@@ -244,19 +250,21 @@ def _too_good(plan: Recommendation) -> str:
     return f" {join_names(who)} may know the outcome: every figure is then too good."
 
 
-def _cure(plan: Recommendation, fix: Fix) -> str:
+def _cure(audit: Audit, fix: Fix) -> str:
     """Say what is done about an agent, as the first step does.
 
-    That is "fixed" where leaving it out costs more.
+    That is "fixed" where leaving it out costs more, or leaves no pool.
     """
-    first = [one for one in first_fixes(plan) if one.code != LEAK]
+    first = [one for one in first_fixes(audit.recommendation) if one.code != LEAK]
     if fix not in first or all(other.code in CALIBRATION for other in first):
         return "recalibrated"
     if fix.code == "copy":
         return CLEAR if backfires(fix) else "left out"
     if backfires(fix):
         return "fixed"
-    return LOCAL if fix.code == "fails-in-segment" else "fixed or left out"
+    if fix.code == "fails-in-segment":
+        return LOCAL
+    return "fixed or left out" if len(agents_left(audit)) > 1 else "fixed"
 
 
 def _subject(agents: Sequence[str], cure: str) -> str:
@@ -268,11 +276,17 @@ def _subject(agents: Sequence[str], cure: str) -> str:
 
 
 def _apart(audit: Audit) -> str:
-    """Say that the rule itself is sound, where errors of agents are all there is."""
+    """Say that the rule itself is sound, where errors of agents are all there is.
+
+    It is not where its probabilities are off, whatever explains that, or where it does
+    no better than deciding the same in every case.
+    """
     plan = audit.recommendation
     clean = all(fix.who and fix.code != "worse-than-best" for fix in plan.fixes)
     clean = clean and not audit.count("warning")
-    if plan.pool == plan.in_use and _agents(plan) and clean:
+    clean = clean and not any(f.code in POOL_FAULTS for f in audit.findings)
+    useful = plan.constant_saving is None or plan.constant_saving.low > 0
+    if plan.pool == plan.in_use and _agents(plan) and clean and useful:
         return f" Apart from that, {plan.in_use} is fine."
     return ""
 

@@ -284,7 +284,7 @@ class TableFormat:
         ['--outcome label', "--ignore 'a b' --ignore c", '--percent']
         """
         plain, found = vars(TableFormat()), []
-        for name, value in vars(self).items():
+        for name, value in {**vars(self), "ignore": self._ignored_agents()}.items():
             if name == "percent" and isinstance(value, tuple):
                 found.append(percent_option(value))
             elif value != plain[name] and name != "columns":
@@ -294,6 +294,16 @@ class TableFormat:
                     words = [f" {flag} ".join(words)]
                 found.append(" ".join([flag, *words]))
         return found
+
+    def _ignored_agents(self) -> tuple[str, ...]:
+        """Ignored names that `agents` does not leave out by itself.
+
+        >>> TableFormat(agents="a,b,c", ignore=["c", "notes"]).options()
+        ['--agents a,b']
+        """
+        if not self.agents or any(set("*?[") & set(name) for name in self.agents):
+            return self.ignore
+        return tuple(name for name in self.ignore if is_chosen(name, self.agents))
 
     @property
     def apart(self) -> tuple[str, ...]:
