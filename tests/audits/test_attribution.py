@@ -12,6 +12,7 @@ from truepool.audits.attribution import (
     BECAUSE,
     CAUSES,
     CRITICAL,
+    DIRECTED,
     FITTING,
     NEAR,
     ONE,
@@ -55,6 +56,63 @@ def test_nobody_is_told_to_use_an_agent_alone_whose_feed_is_broken():
     assert found.cause == ("constant-feed", "ada")
     assert found.sentence.endswith("Its feed must be fixed first: ada sends one and "
                                    "the same report.")  # fmt: skip
+
+
+def selective(**more):
+    """Outcomes that are missing where the pool says no: reports seem too low."""
+    return candidate(
+        "selective-labels",
+        (),
+        advice="Pass --propensity.",
+        price=None,
+        most="warning",
+        number=Estimate(0.3, float("nan"), float("nan")),
+        unit=DIRECTED,
+        **more,
+    )
+
+
+def biased(*who, code="biased", value=-0.1, **more):
+    number = Estimate(value, value - 0.01, value + 0.01)
+    return candidate(code, who, number=number, unit="bias", **more)
+
+
+POOL = {"code": "biased-pool", "joint": True, "share": lambda causes: 0.5,
+        "explained_by": ("biased", "uninformative")}  # fmt: skip
+DOUBT = "This is doubtful: it may come from which cases have an outcome."
+
+
+def test_no_fault_of_an_agent_removes_the_doubt_about_the_pool():
+    unrelated = candidate("uninformative", ("bob",))
+    found = findings_of(selective(), biased("ada"), unrelated, biased(**POOL))
+    pool = found[("biased-pool",)]
+    assert (pool.severity, pool.cause) == ("note", ("selective-labels",))
+    assert pool.advice == "Pass --propensity."
+    assert pool.sentence.endswith(
+        f"{DOUBT} Another finding may explain part of it: bob shows no relation to the "
+        "outcome."
+    )
+    alone = findings_of(selective(), biased("ada"), biased(**POOL))[("biased-pool",)]
+    assert alone.sentence.endswith(DOUBT)
+
+
+def test_what_the_selection_of_outcomes_cannot_explain_is_explained_by_agents():
+    high = biased("ada", value=0.1)
+    pool = findings_of(selective(), high, biased(**POOL, value=0.1))[("biased-pool",)]
+    assert pool.cause == ("biased", "ada")
+    assert pool.sentence.endswith(f"{MAY}ada is biased.")
+
+
+def test_a_cause_that_is_doubtful_is_named_with_the_doubt():
+    harm = candidate("harmful", explained_by=("biased",))
+    found = findings_of(selective(), biased("ada"), harm)["harmful", "ada"]
+    assert found.cause == ("biased", "ada")
+    assert found.sentence.endswith(
+        f"{MAY}ada is biased. It is doubtful whether ada is biased: that may come from "
+        "which cases have an outcome."
+    )
+    sure = findings_of(biased("ada"), harm)["harmful", "ada"]
+    assert sure.sentence.endswith(f"{MAY}ada is biased.")
 
 
 @pytest.mark.parametrize("least", ["note", "warning"])

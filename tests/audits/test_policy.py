@@ -18,6 +18,7 @@ POLICY = {
     "attribution": {"CRITICAL": 7.35, "FITTING": 0.25, "NEAR": 0.02},
     "cross_validation": {"FOLDS": 5},
     "evidence": {"SAMPLE_CASES": 50_000},
+    "progress": {"TRIFLE": 0.01},
     "recommendation": {"FEW_CASES": 500, "RARE": 0.01, "SCARCE": 0.05, "STRONG": 0.1},
     "reliability": {"GROUPS": 10},
     "sampling": {"TRAINING_CASES": 50_000},

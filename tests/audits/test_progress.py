@@ -1,7 +1,7 @@
 """What got better and worse since an earlier audit."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from faults import COSTS, flipped, sound
 from truepool.audits import audit
 from truepool.audits.progress import compare_audits
 from truepool.audits.values import Segment
+from truepool.comparison import Estimate
 from truepool.core.errors import SourceError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -110,10 +111,78 @@ def test_a_fault_of_a_segment_is_gone_only_if_the_segment_is_judged(
     assert len(found.better) == better
 
 
-def test_a_fault_that_shrank_is_better_however_it_is_graded(extreme):
+def test_a_fault_that_shrank_but_is_graded_higher_is_not_better(extreme):
     result, finding = extreme
     found = compare_audits(graded_before(result, 0.05), result)
+    assert (found.worse, found.better, found.certain) == ((), (), (finding,))
+
+
+def test_a_fault_that_shrank_and_is_graded_lower_is_better(extreme):
+    result, finding = extreme
+    earlier = graded_before(result, 0.05)
+    for row in earlier["findings"]:
+        if (row["code"], row["who"]) == ("over-confident", ["agent1"]):
+            row["severity"] = "error"
+    less = replace(finding, severity="note")
+    others = tuple(f for f in result.findings if f is not finding)
+    found = compare_audits(earlier, replace(result, findings=(less, *others)))
     assert (found.worse, found.better, found.certain) == ((), (finding.key,), ())
+
+
+def same_fault(result, then, now, *, pool="mean"):
+    """A fault in two audits, the earlier one of this pool, and what changed."""
+    finding = replace(result.findings[0], cause=(), **now)
+    earlier = json.loads(json.dumps(replace(result, findings=(finding,)).to_dict()))
+    earlier["findings"][0] |= then
+    return finding, compare_audits(
+        earlier | {"pool": pool}, replace(result, findings=(finding,))
+    )
+
+
+def close(value):
+    return Estimate(value, value - 1e-6, value + 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "certain"), [("note", "warning", 1), ("warning", "note", 0)]
+)
+@pytest.mark.parametrize("step", [-5e-6, 5e-6])
+def test_a_duplicate_that_is_found_again_is_the_same(extreme, then, now, certain, step):
+    """However precisely the correlation is known, and whatever its grade."""
+    finding, found = same_fault(
+        extreme[0],
+        {"severity": then, "number": asdict(close(0.99994))},
+        {
+            "code": "copy",
+            "who": ("agent2", "agent1"),
+            "severity": now,
+            "number": close(0.99994 + step),
+            "unit": "correlation",
+        },
+        pool="auto",
+    )
+    assert (found.worse, found.better) == ((), ())
+    assert found.certain == (finding,) * certain
+
+
+@pytest.mark.parametrize(("pool", "moved"), [("auto", 0), ("mean", 1)])
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        ({"number": None}, {"number": None, "unit": ""}),
+        (
+            {"number": asdict(close(9.0))},
+            {"number": close(1.0), "unit": "rise in the cost per case (EUR)"},
+        ),
+    ],
+)
+def test_costs_of_two_pools_do_not_make_a_fault_better(extreme, then, now, pool, moved):
+    what = {"code": "drifted", "who": ("agent1",), "severity": "warning"}
+    finding, found = same_fault(
+        extreme[0], then | {"severity": "error"}, now | what, pool=pool
+    )
+    assert found.better == (finding.key,) * moved
+    assert (found.worse, found.certain) == ((), ())
 
 
 def test_a_fault_that_grew_is_worse(extreme):

@@ -89,6 +89,41 @@ def test_a_pool_that_loses_to_its_best_member_is_told_what_that_costs():
     assert found.cost.value == pytest.approx(gap)
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_of_copies_the_best_agent_is_the_one_that_costs_least(order):
+    """The other has the lower Brier loss: it is closer where nothing is decided."""
+    panel, line = lonely(), COSTS.threshold
+    ada, y = panel.reports[:, 0], panel.outcomes
+    false_alarm = (y == 0) & (ada > line) & (ada < line + 0.01)
+    twin = np.where(false_alarm, line - 1e-6, ada)
+    sure = ada > 0.5
+    twin[sure] = np.clip(ada - 0.01 * np.where(y == 1, 1, -1), 0.001, 0.999)[sure]
+    pair = np.c_[ada, twin]
+    brier = ((pair - y[:, None]) ** 2).mean(axis=0)
+    assert false_alarm.any()
+    assert brier[0] < brier[1]
+    names = np.array(["ada", "twin"])[list(order)]
+    reports = np.c_[pair[:, order], panel.reports[:, 1:]]
+    result = audit(Panel(reports, y, [*names, *"bcde"]), **QUICK)
+    found = next(f for f in result.findings if f.code == "worse-than-best")
+    assert found.who == ("twin",)
+    assert "The best agent alone (twin) costs" in found.sentence
+    cost = {row.agent: row.cost for row in result.agent_summaries}
+    assert min(cost, key=cost.get) == "twin"
+
+
+def test_a_best_agent_that_does_not_cost_least_is_the_best_by_brier_loss():
+    panel, line = lonely(), COSTS.threshold
+    wrong = np.random.default_rng(1).random(len(panel)) < 0.002
+    faint = line + 0.01 * np.where((panel.outcomes == 1) ^ wrong, 1, -1)
+    reports = np.c_[panel.reports, faint]
+    result = audit(Panel(reports, panel.outcomes, [*panel.agents, "f"]), **QUICK)
+    found = next(f for f in result.findings if f.code == "worse-than-best")
+    assert "The best agent alone (ada, by Brier loss) costs" in found.sentence
+    cost = {row.agent: row.cost for row in result.agent_summaries}
+    assert cost["f"] < cost["ada"]
+
+
 def test_a_pool_that_nothing_significantly_beats_is_kept():
     result = audit(random_panel(1, cases=60), resamples=50, pool="stacked-lr")
     assert result.advice.startswith("Keep stacked-lr: at ")

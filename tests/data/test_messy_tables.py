@@ -493,7 +493,8 @@ def test_classes_may_be_called_by_name():
     assert_allclose(panel.reports, [[0.9, 0.8], [0.3, 0.2], [0.4, 0.1]], rtol=1e-12)
     assert panel.labels.names == ("legit", "fraud")
     assert panel.outcomes.tolist() == [1, 0, 0]
-    with pytest.raises(OutcomeError, match="Which label do the reports give"):
+    asked = "Which label is the positive one, the one whose misses cost --cost-fn, "
+    with pytest.raises(OutcomeError, match=f"{asked}'legit' or 'fraud'. Pass pos"):
         read_panel(pa.table(NAMED))
     with pytest.raises(
         OutcomeError, match="classes legit, fraud; column 'y' has 'theft'"

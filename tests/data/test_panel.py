@@ -258,3 +258,14 @@ def test_an_agent_may_have_no_report_and_a_class_no_case():
     assert (panel.silent, panel.counts) == (2, (2, 0))
     with pytest.raises(OutcomeError, match="a game needs cases of at least two"):
         panel.check_classes_occur("a game")
+
+
+def test_the_refusal_of_a_column_of_text_says_to_leave_it_out():
+    table = pd.DataFrame({"a": [0.1, 0.9], "b": [0.2, 0.8], "ward": ["x", "y"]})
+    with pytest.raises(
+        ReportError,
+        match=r"agent 'ward' has 'x' in case 0\. Leave out a column that is not an "
+        r"agent\.$",
+    ):
+        Panel(table, [0, 1])
+    assert Panel(table[["a", "b"]], [0, 1]).agents == ("a", "b")

@@ -73,7 +73,10 @@ SELECTED = (
 is yes, events are more frequent among the cases with an outcome than at the same
 reports; if it is no, they are rarer."""
 DOUBTFUL = "This is doubtful: it may come from which cases have an outcome."
-"""What is said of them."""
+DOUBTFUL_CAUSE = (
+    " It is doubtful whether {}: that may come from which cases have an outcome."
+)
+"""What is said of them, and of others that they may explain."""
 
 BECAUSE = {
     "constant-feed": "{who} {sends} one and the same report",
@@ -156,14 +159,21 @@ def attribute_causes(graded: Sequence[tuple[Candidate, Finding]]) -> list[Findin
     findings = []
     for candidate, finding in graded:
         causes = _causes(candidate, finding, graded)
+        labels = _selection(finding, graded)
         if leak := _leak(finding, graded):
             why = f"Another finding may explain it: {leak.who[0]} may know the outcome."
             finding = _note_under(finding, leak, why)
+        elif labels and not finding.who:  # no fault of an agent removes the doubt
+            sound = [cause for cause in causes if not _selection(cause, graded)]
+            part = f" Another finding may explain part of it: {_because(sound)}."
+            finding = _note_under(finding, labels, DOUBTFUL + (part if sound else ""))
         elif causes:
             if causes[0].code in FEEDS and causes[0].who == finding.who:
                 finding = _follow(candidate, finding, causes[0])
             because = _because(causes)
             sentence = f"{finding.sentence} Another finding may explain it: {because}."
+            if doubtful := [cause for cause in causes if _selection(cause, graded)]:
+                sentence += DOUBTFUL_CAUSE.format(_because(doubtful))
             if any(cause.severity != "note" for cause in causes):
                 finding = replace(finding, severity="note")
             # What several agents cause together belongs under none of them.
@@ -176,7 +186,7 @@ def attribute_causes(graded: Sequence[tuple[Candidate, Finding]]) -> list[Findin
         elif segments := _failing_segments(finding, graded):
             why = f"Another finding may explain it: {_because([segments])}."
             finding = _note_under(finding, segments, why)
-        elif labels := _selection(finding, graded):
+        elif labels:
             finding = _note_under(finding, labels, DOUBTFUL)
         elif candidate.unexplained:
             sentence = f"{finding.sentence} {candidate.unexplained}"

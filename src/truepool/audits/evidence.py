@@ -391,21 +391,17 @@ class Evidence:
         return comparable_losses(self.panel, Loss("brier"))
 
     @cached_property
+    def own_cost(self) -> FloatArray:
+        """Cost per case (N,) of deciding by each agent alone, on the tested cases."""
+        return agent_losses(self.panel.take(self.cases), self.tested_loss)
+
+    @cached_property
     def prior_brier(self) -> float:
         """Brier loss of reporting the base rate every time."""
         panel = self.panel
         prior = np.broadcast_to(panel.base_rate(), (len(panel), panel.values.shape[2]))
         lost = Loss("brier").evaluate(prior, panel.outcomes)
         return float(case_mean(lost, panel.case_weights()))
-
-    @property
-    def best_agent(self) -> str:
-        """Agent with the lowest Brier loss, of those with enough reports if any."""
-        enough = self.panel.report_counts >= FEWEST_CASES
-        judged = enough if enough.any() else np.ones_like(enough)
-        return self.panel.agents[
-            int(np.argmin(np.where(judged, self.comparable_brier, np.inf)))
-        ]
 
     @cached_property
     def sample_cost(self) -> FloatArray:

@@ -13,12 +13,17 @@ REQUIRED_KEYS = {
     *("agents", "pool", "costs", "threshold", "outcome_labels"),
 }
 SLOPE, BIAS = "calibration slope", "bias"
+"""Units of effects that the table of calibration has, whether they are found or not."""
 SEGMENTS = ("biased-segment", "fails-in-segment")
 """Findings that are gone only where every segment judged then is judged now."""
-"""Units of effects that the table of calibration has, whether they are found or not."""
 POOL = (("pool",),)
 """Stands for the pool among agents, which may have any name."""
 SEVERE: tuple[Severity, ...] = ("error", "warning")
+PER_CASE = "per case"
+"""In the unit of every effect that is a cost, and so depends on the pool."""
+TRIFLE = 0.01
+"""A fault that changed by less than this share of it is the same, however precisely it
+is known: correlations near 1 are known to the fifth decimal."""
 
 
 def check_earlier(earlier: Mapping[str, Any]) -> None:
@@ -36,12 +41,13 @@ def compare_audits(earlier: Mapping[str, Any], audit: Audit) -> Changes:
 
     Of what is graded otherwise than before, the effects are compared where both are
     known: more cases make a fault more certain, not larger. What was found about agents
-    that are not audited any more is neither better nor worse.
+    that are not audited any more is neither better nor worse. Nor, where the pools
+    differ, is what both audits found and only costs, as in grades, tell apart.
     """
     plain = audit.to_dict()
     then, now = _findings(earlier), _findings(plain)
     left_out = tuple(a for a in earlier["agents"] if a not in audit.agents)
-    judged = _judged(plain)
+    judged, other_pool = _judged(plain), earlier["pool"] != plain["pool"]
     moved: dict[str, list[tuple[str, ...]]] = {"worse": [], "better": [], "same": []}
     for key in {**now, **then}:
         grades = [found.get(key, {}).get("severity") for found in (then, now)]
@@ -52,6 +58,10 @@ def compare_audits(earlier: Mapping[str, Any], audit: Audit) -> Changes:
         way = _movement(earlier, plain, key)
         if way == "better" and key not in then:  # another fault had been named
             way = "worse"
+        if way == "better" and after < before:  # smaller, and yet graded higher
+            way = "same"
+        if way is None and other_pool and key in then and key in now:
+            continue
         if way == "same" and after > before:  # fewer cases make it less certain
             continue
         if key[0] in SEGMENTS and after > before and not _judged(earlier) <= judged:
@@ -93,14 +103,16 @@ def _movement(
     """Say whether a fault got worse or better, or is the same; None: not known."""
     found = (_findings(earlier).get(key), _findings(now).get(key))
     unit = next(f["unit"] for f in reversed(found) if f is not None)
+    if PER_CASE in unit and earlier["pool"] != now["pool"]:
+        return None
     old = _size(earlier, found[0], key, unit)
     new = _size(now, found[1], key, unit)
     if old is None or new is None:
         return None
     reach = hypot(*((one.high - one.low) / 2 for one in (old, new)))
-    if not abs(new.value - old.value) > reach:
-        return "same"
     sound = 1.0 if unit == SLOPE else 0.0
+    if not abs(new.value - old.value) > max(reach, TRIFLE * abs(old.value - sound)):
+        return "same"
     larger = abs(new.value - sound) > abs(old.value - sound)
     return "worse" if larger else "better"
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from truepool.audits.best_agent import best_agent
 from truepool.audits.evidence import Evidence
 from truepool.audits.priorities import first_fixes, removable
 from truepool.audits.severity import (
@@ -72,7 +73,7 @@ def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendati
         _fixes(findings, faulty, change=comparison is not None or futile),
         in_use,
         choice.pool,
-        agent=evidence.best_agent if alone else None,
+        agent=evidence.compute(best_agent) if alone else None,
         cost=table[choice.pool].loss.value,
         cost_in_use=table[in_use].loss.value,
         saving=None if comparison is None else comparison.saved,

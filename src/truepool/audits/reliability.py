@@ -1,5 +1,7 @@
 """Reports against observed frequencies, in groups of similar reports."""
 
+from math import floor, log10
+
 import numpy as np
 
 from truepool.audits.miscalibration import slope_leads
@@ -123,5 +125,11 @@ def excess_costs(groups: Reliability, line: float) -> FloatArray:
 
 
 def _percent(p: float) -> str:
-    places = 0 if 0.1 <= p <= 0.9 else 1 if 0.001 <= p <= 0.999 or p in (0, 1) else 3
-    return f"{100 * p:.{places}f}".removesuffix(".0") + " %"
+    """Percentage with two significant digits of how far it is from 0 or 100 %.
+
+    >>> [_percent(p) for p in (0.0, 0.00018, 0.0011, 0.016, 0.0996, 0.31, 0.9989, 1.0)]
+    ['0 %', '0.018 %', '0.11 %', '1.6 %', '10 %', '31 %', '99.89 %', '100 %']
+    """
+    rest = float(f"{100 * min(p, 1 - p):.1e}")
+    places = 1 - floor(log10(rest)) if rest > 0 else 0
+    return f"{100 * p:.{min(places, 6)}f}".removesuffix(".0") + " %"

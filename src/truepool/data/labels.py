@@ -113,15 +113,20 @@ class Labels:
         )
 
     @classmethod
-    def of_two(cls, first: Any, second: Any, positive: Any = None) -> Self:
+    def of_two(
+        cls, first: Any, second: Any, positive: Any = None, both: bool = False
+    ) -> Self:
         """Return two labels, the negative one first.
+
+        Where the reports are probabilities of ``both``, the question which is positive
+        is about costs.
 
         >>> Labels.of_two("fraud", "genuine", "fraud").names
         ('genuine', 'fraud')
         """
         if positive is None:
             if (first, second) != (0, 1):
-                raise OutcomeError(_question(first, second))
+                raise OutcomeError(_question(first, second, both))
             return cls((first, second))
         if _is(second, positive):
             return cls((first, second))
@@ -292,8 +297,7 @@ def check_labels(outcomes: ArrayLike) -> Array:
     if gaps.any():
         raise OutcomeError(
             f"every case needs a label; {case_name(int(np.argmax(gaps)))} has none. "
-            "Leave out the "
-            "cases whose outcome is not known yet."
+            "Leave out the cases whose outcome is not known yet."
         )
     if labels.dtype.kind == "f":
         return _whole(labels)
@@ -379,10 +383,7 @@ def format_labels(labels: Iterable[Any]) -> str:
     >>> format_labels([1, 2]), format_labels(range(9))
     ('1, 2', '0, 1, 2, 3, 4, 5 and 3 others')
     """
-    known = list(labels)
-    first = ", ".join(map(repr, known[:MAX_SHOWN]))
-    rest = len(known) - MAX_SHOWN
-    return f"{first} and {pluralize(rest, 'other')}" if rest > 0 else first
+    return format_names([repr(label) for label in labels])
 
 
 def format_names(names: Sequence[str]) -> str:
@@ -424,7 +425,7 @@ def _is(label: Any, wanted: Any) -> bool:
     return bool(label == wanted)
 
 
-def _question(first: Any, second: Any) -> str:
+def _question(first: Any, second: Any, both: bool) -> str:
     pairs = {frozenset(pair): pair[1] for pair in USUAL}
     likely = pairs.get(frozenset(str(x).casefold() for x in (first, second)))
     offer = next((x for x in (first, second) if str(x).casefold() == likely), None)
@@ -435,9 +436,11 @@ def _question(first: Any, second: Any) -> str:
     if offer == second:
         ways.reverse()
     hint = "" if offer is None else f"; {offer!r} is more likely"
+    what = "do the reports give the probability of"
+    if both:
+        what = "is the positive one, the one whose misses cost --cost-fn"
     return (
-        f"Which label do the reports give the probability of, {first!r} or {second!r}? "
-        f"Pass {' or '.join(ways)}{hint}."
+        f"Which label {what}, {first!r} or {second!r}? Pass {' or '.join(ways)}{hint}."
     )
 
 

@@ -163,7 +163,8 @@ def _as_numbers(reports: ArrayLike, agents: tuple[str, ...]) -> FloatArray:
         except (TypeError, ValueError, OverflowError):
             raise ReportError(
                 f"a report must be a number in [0, 1]; agent {names[index[1]]!r} has "
-                f"{value!r:.60} in {case_name(index[0])}"
+                f"{value!r:.60} in {case_name(index[0])}. Leave out a column that is "
+                "not an agent."
             ) from None
     return numbers
 

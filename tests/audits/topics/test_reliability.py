@@ -159,6 +159,13 @@ def test_the_group_that_costs_most_is_quoted():
     assert worst_group(found, 3).endswith("it is right 60 % of the time")
 
 
+def test_rare_events_are_quoted_with_two_significant_digits():
+    found = grouped([0.00018, 0.5], [0.0011, 0.5], [900, 100])
+    assert worst_group(found) == "when it says 0.018 %, 0.11 % of cases are positive"
+    found = grouped([0.99982, 0.5], [0.9989, 0.5], [900, 100])
+    assert worst_group(found) == "when it says 99.982 %, 99.89 % of cases are positive"
+
+
 def test_the_group_that_is_quoted_shows_what_is_said():
     """Too high on the whole: the group that is too low by more is not the example."""
     found = grouped([0.2, 0.66], [0.05, 1.0], [900, 100])

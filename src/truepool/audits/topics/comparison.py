@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from truepool.audits.attribution import share_of_cost
+from truepool.audits.best_agent import best_agent
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.severity import BROKEN
@@ -198,7 +199,7 @@ def choose_pool(evidence: Evidence, faulty: Collection[str] = ()) -> Choice | No
     table = evidence.compute(compare_pools)
     if table is None:
         return None
-    barred = {"best-agent"} if evidence.best_agent in faulty else set()
+    barred = {"best-agent"} if evidence.compute(best_agent) in faulty else set()
     first = table.by_case[table.rows[0].pool]
     cheaper = significantly_cheaper(evidence.compute(paired_comparisons), barred)
     rivals = cheaper
@@ -289,14 +290,15 @@ def _best(evidence: Evidence) -> Iterator[Candidate]:
     table = evidence.compute(compare_pools)
     if table is None or evidence.pool.name == "best-agent":
         return
-    agent = evidence.best_agent
+    agent, cost = evidence.compute(best_agent), evidence.own_cost
+    least = cost[evidence.panel.agents.index(agent)] <= np.nanmin(cost)
     beyond = table.by_case[evidence.pool.name] - table.by_case["best-agent"]
     gap = float(beyond.mean())
     yield Candidate(
         "worse-than-best",
         (agent,),
-        f"The best agent alone ({agent}) costs {evidence.money(gap)} less per case "
-        "than the pool.",
+        f"The best agent alone ({agent}{'' if least else ', by Brier loss'}) costs "
+        f"{evidence.money(gap)} less per case than the pool.",
         f"Use {agent} alone, or a pool that learns to lean on it.",
         p_value=_p_value(beyond, table.unseen) if gap > 0 else 1.0,
         most="warning",

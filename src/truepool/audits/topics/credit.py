@@ -41,7 +41,7 @@ def summarize_agents(evidence: Evidence) -> tuple[AgentSummary, ...]:
     found = evidence.compute(misreport_incentives)
     tested = panel.take(evidence.cases)
     brier = agent_losses(tested, Loss("brier"))
-    cost = agent_losses(tested, evidence.tested_loss)
+    cost = evidence.own_cost
     rate = 1 - np.isnan(panel.values[:, :, 0]).mean(axis=0)
     reported = ~np.isnan(tested.values[:, :, 0])
     cases = reported[tested.one_row_each()].sum(axis=0)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from truepool.audits.best_agent import best_agent
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.topic import Topic
@@ -25,7 +26,7 @@ def robustness(evidence: Evidence) -> tuple[FailureScenario, ...]:
     """Cost per case if the best agent changed after the pool was fitted."""
     if evidence.shortage is not None:
         return ()
-    who = evidence.best_agent
+    who = evidence.compute(best_agent)
     i = evidence.panel.agents.index(who)
     part = evidence.panel.take(evidence.sample)
     studies = [_study(evidence, "stops reporting", who, evidence.cost_rises[:, i])]

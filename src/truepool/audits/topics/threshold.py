@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 from scipy.special import expit
 
+from truepool.audits.best_agent import best_agent
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.topic import Topic
@@ -32,14 +33,14 @@ NOTICEABLE = 0.05
 def cost_curve(evidence: Evidence) -> CostCurve | None:
     """Costs over thresholds and over ratios of costs; None for more than two classes.
 
-    The best agent is the one with the lowest Brier loss, on the cases it reported on.
+    Those of the best agent are on the cases that it reported on.
     """
     if evidence.panel.classes != 2:
         return None
     spread = expit(np.linspace(-FARTHEST, FARTHEST, POINTS))
     thresholds = np.union1d(np.linspace(0.0, 1.0, POINTS), spread)
     y, panel, costs = evidence.outcomes, evidence.panel, evidence.tested_loss.costs
-    best = panel.values[:, panel.agents.index(evidence.best_agent), 0]
+    best = panel.values[:, panel.agents.index(evidence.compute(best_agent)), 0]
     known, counted = ~np.isnan(best), panel.case_weights()
     weights = np.ones(len(panel)) if counted is None else counted
     tested = weights[evidence.cases]

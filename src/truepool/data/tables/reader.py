@@ -777,7 +777,7 @@ def name_classes(
         return reports, None, outcomes[known]
     names, positive = reports.classes, written.positive
     if len(names) == 2:
-        labels = Labels.of_two(names[0], names[1], positive)
+        labels = Labels.of_two(names[0], names[1], positive, both=True)
     elif positive is not None:
         raise OutcomeError(
             f"a positive label requires two classes; got {positive!r} with reports "
