@@ -70,6 +70,7 @@ POLICY = {
     "data.amounts": {"LARGEST_COST": 1e100},
     "data.labels": {"MAX_SHOWN": 6},
     "data.report_units": {
+        "FAR_CODE": 2.0,
         "LARGEST_LOGIT": 40.0,
         "MAX_SCORE": 10,
         "MIXED_SHARE": 0.05,

@@ -199,3 +199,17 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(
     assert sentence in err
     assert err.count("\n") == 1
     assert sorted(folder.iterdir()) == before
+
+
+def test_fit_says_that_the_capacity_of_a_config_file_is_not_saved(folder, truepool):
+    (folder / "pool.toml").write_text('capacity = "6/week"\ntime = "day"\n')
+    words = "fit train.csv --config pool.toml --agents ada,bob,cy --pool mean -o b.pool"
+    _, out, _ = truepool(*words.split())
+    said = " The capacity is not saved with it. To use both: "
+    command = out.splitlines()[-1].partition(said)[2]
+    assert command == "truepool score b.pool NEW --capacity 6/week"
+    code, out, _ = truepool(*command.replace("NEW", "new.csv -o o.csv").split()[1:])
+    assert code == 0
+    assert "within 6 cases per week" in out
+    _, out, _ = truepool(*words.replace("--config pool.toml", "").split())
+    assert out.splitlines()[-1].endswith("To use it: truepool score b.pool NEW")

@@ -7,8 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import truepool as tp
+from truepool.core.errors import AgentError, OutcomeError, ReportError
 from truepool.data import sparse
 from truepool.data.sparse import SparseReports
+from truepool.data.tables.reader import TableWarning
 
 LONG = ("--long", "question", "forecaster", "probability")
 OUTCOME = ("--outcome", "happened")
@@ -188,3 +191,51 @@ def test_spaces_around_names_are_no_part_of_them(tournament, truepool):
         assert code == 0, err
         written.append(out.read_text())
     assert written[0] == written[1]
+
+
+def test_score_says_which_reports_were_replaced_or_late(
+    tmp_path, monkeypatch, truepool
+):
+    monkeypatch.chdir(tmp_path)
+    said = [("a", 0.4, 1), ("a", 0.6, 2), ("b", 0.7, 5), ("b", 0.3, 1)]
+    rows = [(f"q{i}", *each, 5, i % 2) for i in range(4) for each in said]
+    names = ["question", "forecaster", "probability", "day", "closes", "y"]
+    pd.DataFrame(rows, columns=names).to_csv("t.csv", index=False)
+    how = "--long question forecaster probability --time day --decision-time closes"
+    fit = f"fit t.csv {how} --pool mean -o t.pool"
+    _, _, learned = truepool(*fit.split())
+    _, _, scored = truepool(*"score t.pool t.csv -o out.csv".split())
+    for note in (
+        "4 reports replaced by a later one of the same agent on the same case.",
+        "4 reports made at or after the decision time: left out.",
+    ):
+        assert note in learned
+        assert scored.count(note) == 1
+
+
+def test_python_reads_open_questions_as_score_does():
+    long = ("q", "f", "p")
+    known = pd.DataFrame(
+        {
+            "q": [1, 1, 2, 2], "f": ["a", "b"] * 2, "p": [0.9, 0.8, 0.2, 0.4],
+            "y": [1, 1, 0, 0],
+        }
+    )  # fmt: skip
+    new = pd.DataFrame({"q": [7, 8, 8], "f": ["a", "a", "zoe"], "p": [0.3, 0.6, 0.9]})
+    pool = tp.Mean().fit_panel(tp.read_panel(known, long=long))
+    with pytest.warns(TableWarning, match="'zoe' is not an agent of the pool: left"):
+        reports = tp.read_reports(new, pool.agents_, long=long)
+    assert reports.ids.tolist() == [7, 8]
+    assert pool.predict_proba(reports.values)[:, 1].tolist() == [0.3, 0.6]
+    with pytest.raises(OutcomeError, match="in Python for truepool.read_reports"):
+        tp.read_panel(new, long=long)
+    with pytest.raises(OutcomeError, match="got None. .*truepool.read_reports"):
+        tp.read_panel(new, None, long=long)
+    with pytest.raises(AgentError, match="must have the agents that were learned"):
+        tp.read_reports(new[2:], pool.agents_, long=long)
+
+
+def test_reports_that_were_not_checked_are_for_predict_proba():
+    panel = tp.datasets.example()
+    with pytest.raises(ReportError, match="or .T, N, K. to predict_proba"):
+        tp.Mean().fit_panel(panel).probabilities(panel.reports)

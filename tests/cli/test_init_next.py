@@ -224,7 +224,10 @@ def test_a_band_of_small_whole_numbers_is_no_agent_in_percent(follow):
     assert "is 'vendor' an agent in percent?" in out
     assert "is 'band' an agent with scores? Its numbers go from 1 to 5 and rise" in out
     assert "into segments (--by)? 'ward'.\n" in out
-    assert " One that is no agent may divide the cases (--by band). If so, add " in out
+    assert (
+        " One that is no agent may divide the cases (--by band). If it is an agent, add "
+        in out
+    )
     assert len(shown["agents"]) == 3
     file = Path("pool.toml").read_text()
     assert re.findall('# by = "(.+)"', file) == ["ward"]

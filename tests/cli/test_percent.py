@@ -289,7 +289,10 @@ def test_what_init_says_can_be_pasted(place, truepool, monkeypatch):
     assert "  percent: vendor_a (percent signs, which the others do not have)" in out
     assert "To check: is 'vendor_b' an agent in percent? Its numbers go from" in out
     option = f"--agents rf,gbm,mlp,vendor_a,vendor_b {NAMED}"
-    assert f"If so, add {option}, or use the lines that the file has for it." in out
+    assert (
+        f"If it is an agent, add {option}, or use the lines that the file has for it."
+        in out
+    )
     words = ["bank.csv", "--config", "pool.toml", "--pool", "mean", "--quiet"]
     assert truepool("fit", *words, "-o", "four.pool")[0] == 0
     code, _, err = truepool("fit", *words, *option.split(), "-o", "five.pool")

@@ -352,7 +352,7 @@ VENDOR = np.clip(20 + 60 * Y + RNG.normal(0, 10, T), 2, 98).round(2)
 
 def answered(text):
     """Text of a config file in which the lines for a yes replace those above them."""
-    comment = text.index("# If so, use these lines instead of")
+    comment = text.index("# If it is an agent, use these lines instead of")
     lines = text[comment:].partition("\n\n")[0].splitlines()[1:]
     keys = [line.split()[1] for line in lines if " = " in line]
     kept = [line for line in text[:comment].splitlines() if line.split()[:1] not in

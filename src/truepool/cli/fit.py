@@ -1,11 +1,13 @@
 """``truepool fit``: learn a pool and save it."""
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from truepool.cli import config as config_file
 from truepool.cli import options
 from truepool.cli.options import option
 
@@ -27,6 +29,7 @@ def fit(
     *,
     table_format: "TableFormat",
     rule: "Pool",
+    context: typer.Context,
     engine: options.EngineName = "local",
     address: options.Address = None,
     json_file: options.Json = None,
@@ -65,7 +68,19 @@ def fit(
     checkpoint.remove()
     if not quiet and json_file != STDOUT:
         print_card(card)
-        print_line(f"Wrote {output}. To use it: truepool score {output} NEW")
+        print_line(_next(output, context.params["config"]))
+
+
+def _next(output: Path, config: Path | None) -> str:
+    """Say what was written and how to use it, within the capacity of a config file."""
+    command = shlex.join(["truepool", "score", str(output), "NEW"])
+    limits = {} if config is None else config_file.read(config, "score")
+    if (limit := limits.get("capacity")) is None:
+        return f"Wrote {output}. To use it: {command}"
+    return (
+        f"Wrote {output}. The capacity is not saved with it. To use both: {command} "
+        f"--capacity {shlex.quote(limit)}"
+    )
 
 
 def _fit_stream(

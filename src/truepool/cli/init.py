@@ -140,7 +140,7 @@ def _choices(question: "Question") -> str:
     from truepool.data.report_units import percent_option
 
     if question.if_so:
-        answer = f"If so, add {_all_options(question.if_so)}"
+        answer = f"{question.condition}, add {_all_options(question.if_so)}"
         if question.if_percent:
             answer = (
                 f"If these are percentages, add {_all_options(question.if_percent)}; "

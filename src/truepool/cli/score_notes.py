@@ -52,7 +52,7 @@ def repeats(tally: "Tally", of: str = "") -> Iterator[str]:
 
 
 def doubts(tally: "Tally", pool: "Pool") -> Iterator[str]:
-    """Say what was guessed, which agents are dead or new, which keys misspelt."""
+    """Say what was guessed or left out, which agents are dead or new."""
     from truepool.core.errors import suggestion
     from truepool.core.formatting import pluralize
     from truepool.data.labels import format_labels
@@ -60,10 +60,12 @@ def doubts(tally: "Tally", pool: "Pool") -> Iterator[str]:
         GUESSED_ENCODING,
         describe_amount,
         describe_rescaled,
+        describe_unknown,
     )
 
     if tally.encoding is not None:
         yield GUESSED_ENCODING
+    yield from tally.notes
     for name, example in tally.amounts.items():
         yield describe_amount(name, example)
     if tally.rescaled:
@@ -78,8 +80,7 @@ def doubts(tally: "Tally", pool: "Pool") -> Iterator[str]:
             "it is fixed."
         )
     if tally.unknown:
-        are = "is not an agent" if len(tally.unknown) == 1 else "are not agents"
-        yield f"{format_labels(tally.unknown)} {are} of the pool: left out."
+        yield describe_unknown(tally.unknown)
     lacking = sorted(agent for agent, count in tally.missing.items() if count)
     for key, count in tally.others.items():
         meant = suggestion(key, lacking)

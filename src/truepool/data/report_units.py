@@ -33,6 +33,34 @@ SMALL_SCORE = 20
 """Whole numbers up to this are scores as often as percentages."""
 
 
+CODES = frozenset(
+    (-1.0, -9.0, -99.0, -999.0, -9999.0, 99.0, 999.0, 9998.0, 9999.0, 99999.0)
+)
+"""Numbers that stand for "no report" in many exports."""
+
+FAR_CODE = 2.0
+"""Such a number above 0 is at least so many times the largest report."""
+
+
+def range_cure(outside: FloatArray, cell: str, kind: str) -> str:
+    """Say what to do about percentages or scores outside of their range.
+
+    They may mean no report if all are the same number, which is one of the usual codes
+    or stands in several cells.
+
+    >>> range_cure(np.array([101.0]), "101", "percentage")
+    'Correct it, change --percent'
+    >>> range_cure(np.array([9999.0]), "9999", "score")
+    'If it means no report, pass --missing 9999; else correct it, change --scores'
+    """
+    option = "--scores" if kind == "score" else "--percent"
+    one = len(np.unique(outside)) == 1
+    if one and (len(outside) > 1 or outside[0] in CODES):
+        code = f"If it means no report, pass --missing {shlex.quote(cell)}"
+        return f"{code}; else correct it, change {option}"
+    return f"Correct it, change {option}"
+
+
 def percent_option(agents: Sequence[str]) -> str:
     """Return the option that says of a table that these agents report percentages.
 

@@ -273,6 +273,12 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         may carry a sum of shares a last bit above 1.
         """
         self._check_fitted()
+        if len(values.shape) != 3:
+            raise ReportError(
+                "probabilities takes reports that were checked already, as coordinates "
+                f"(T, N, C); got an array of shape {values.shape}. Pass reports (T, N) "
+                "or (T, N, K) to predict_proba."
+            )
         _, N, C = values.shape
         if len(self.agents_) != N:
             raise AgentError(

@@ -73,6 +73,8 @@ class Tally:
     """How columns of amounts were read, where the decimal mark does not say so."""
     drawn: int = 0
     """Cases decided negative that are to be reviewed."""
+    notes: tuple[str, ...] = ()
+    """What was done with a long table."""
 
     def add(self, other: "Tally") -> None:
         """Add the counts of other cases."""
@@ -91,6 +93,7 @@ class Tally:
         self.not_compared += other.not_compared
         self.rescaled += other.rescaled
         self.amounts = other.amounts | self.amounts
+        self.notes += other.notes
 
     @property
     def silent(self) -> list[str]:
@@ -199,6 +202,7 @@ class Scorer:
             rescaled=batch.rescaled,
             amounts=dict(batch.amounts),
             drawn=columns["review"].true_count - positive if self.explore else 0,
+            notes=batch.notes,
         )
 
 

@@ -98,7 +98,7 @@ def _answer(
 def _question(question: Question, found: Mapping[str, Any]) -> list[str]:
     start = f"# {question.heading}: {question.sentence}"
     if question.if_so:
-        lines = _answer("If so", question.if_so, found)
+        lines = _answer(question.condition, question.if_so, found)
         if question.if_percent:
             lines = [
                 *_answer("If these are percentages", question.if_percent, found),

@@ -264,7 +264,7 @@ def _long(path: Path, wanted: ColumnSelection) -> Iterator[Batch]:
     """All cases of a long table; agents that report on none of them have no reports.
 
     Sparse reports are written out some cases at a time. Agents that the pool does not
-    know have no weight in it; their names come with the first batch.
+    know have no weight in it; their names, and the notes, come with the first batch.
     """
     if wanted.written.columns:
         wanted.check_costs(read_names(path, wanted.written))
@@ -276,6 +276,7 @@ def _long(path: Path, wanted: ColumnSelection) -> Iterator[Batch]:
         )
     number = {agent: i for i, agent in enumerate(wanted.agents)}
     unknown = tuple(agent for agent in table.agents if agent not in number)
+    notes = tuple(table.summary.notes())
     places = np.array([number.get(agent, -1) for agent in table.agents])
     cells = table.given
     if not isinstance(cells, SparseReports):
@@ -295,8 +296,9 @@ def _long(path: Path, wanted: ColumnSelection) -> Iterator[Batch]:
             unknown=unknown,
             naming=lambda row: f"case {ids[row]!r}",
             signed=table.summary.signed,
+            notes=notes,
         )
-        unknown = ()
+        unknown = notes = ()
 
 
 def _json(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
@@ -325,7 +327,7 @@ def _json(stream: BinaryIO, wanted: ColumnSelection) -> Iterator[Batch]:
                 wanted.time, [row.get(wanted.time) for row in rows], backend="pyarrow"
             )
             with named_rows(_line):
-                times = parse_times(column, wanted.written, start)
+                times = parse_times(column, wanted.written, start, wanted.zones)
         with named_rows(_line):
             columns = {
                 name: parse_numbers(

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import pluralize
 from truepool.data.case_columns import CURRENCY
-from truepool.data.report_units import MAX_SCORE
+from truepool.data.report_units import CODES, FAR_CODE, MAX_SCORE
 from truepool.data.tables.agent_columns import looks_like_id
 from truepool.data.tables.class_columns import class_columns
 from truepool.data.tables.doubtful_columns import says_percent
@@ -132,12 +132,15 @@ class ColumnProfile:
         """Return a column of numbers but for a word or two without these words.
 
         The numbers look like reports or are many: up to 100 or, if they are whole and
-        words are rare, as large as scores.
+        words are rare, as large as scores. A number such as 9999 that is far from all
+        others, and occurs several times, is such a word.
         """
-        if self.numbers is not None or self.dated:
+        if self.dated:
             return self
         words = {v: n for v, n in self.counts.items() if not _is_number(v)}
-        if len(words) > MOST_WORDS or sum(words.values()) >= self.rows / 2:
+        if self.numbers is not None:
+            words = self._code
+        if not words or len(words) > MOST_WORDS or sum(words.values()) >= self.rows / 2:
             return self
         others = [v for v in self.distinct if v not in words]
         number = {v: i for i, v in enumerate(others)}
@@ -147,6 +150,17 @@ class ColumnProfile:
         limit = MOST_SCORE if scores else 100.0
         many = len(others) > MANY_NUMBERS and rest.lies_within(limit)
         return rest if rest.is_report or many else self
+
+    @cached_property
+    def _code(self) -> dict[str, int]:
+        """A number that may mean that there is none, and how often it occurs."""
+        numbers = np.empty(0) if self.numbers is None else self.numbers
+        for value, number in zip(self.distinct, numbers, strict=False):
+            others = numbers[numbers != number]
+            far = number < 0 or number >= FAR_CODE * others.max(initial=0.0)
+            if number in CODES and far and self.counts[value] > 1:
+                return {value: self.counts[value]}
+        return {}
 
     @property
     def is_score(self) -> bool:

@@ -27,6 +27,7 @@ from truepool.data.tables.class_columns import JOINTS, without_spaces
 from truepool.data.tables.numbers import describe_amounts, parse_numbers
 from truepool.data.tables.report_columns import parse_reports
 from truepool.data.tables.table_format import TableFormat
+from truepool.data.tables.time_zones import Zones
 from truepool.data.tables.times import parse_times
 
 Ids: TypeAlias = pa.Array | list[Any]
@@ -67,6 +68,8 @@ class Batch:
     """Reports over classes that summed to nearly 1."""
     amounts: Mapping[str, str] = field(default_factory=dict)
     """How columns of amounts were read, where the decimal mark does not say so."""
+    notes: tuple[str, ...] = ()
+    """What was done with a long table, such as reports that were left out."""
 
     def __len__(self) -> int:
         """Return the number of cases, T."""
@@ -98,6 +101,8 @@ class ColumnSelection:
     usual_id: str = "id"
     apart: tuple[str, ...] = ()
     """Columns that the table of the fit had, and that were no agents there."""
+    zones: Zones = field(default_factory=Zones, repr=False, compare=False)
+    """Those of the times so far."""
 
     @property
     def id(self) -> str:
@@ -157,7 +162,7 @@ class ColumnSelection:
         cells = [batch.column(name) for name in names]
         signed: tuple[str, ...] = ()
         floating = all(pa.types.is_floating(cell.type) for cell in cells)
-        if floating and not (written.percent or written.scores):
+        if floating and not (written.percent or written.scores or written.missing):
             reports = [_floats(cell) for cell in cells]
         else:
             columns = self.series(as_series(batch, name) for name in names)
@@ -166,7 +171,8 @@ class ColumnSelection:
         ids = batch.column(self.id) if self.id in batch.schema.names else None
         times = None
         if self.time is not None:
-            times = parse_times(as_series(batch, self.time), written, start)
+            column = as_series(batch, self.time)
+            times = parse_times(column, written, start, self.zones)
         others, amounts = {}, {}
         for name in written.columns:
             own = as_series(batch, name)

@@ -26,6 +26,7 @@ from truepool.data.tables.csv_faults import (
 )
 from truepool.data.tables.origin import LEGACY, Origin
 from truepool.data.tables.table_format import TableFormat
+from truepool.data.tables.time_zones import ONE_KIND
 
 CSV = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")
 PARQUET = (".parquet", ".pq")
@@ -109,6 +110,8 @@ def unreadable(
         _, used = parse_header(_first_line(path), separator)
         found = uneven_lines(path, used)
     reason = str(error).splitlines()[0]
+    if "zone offset" in reason:  # a time unlike those of the blocks before
+        reason = f"{reason}. {ONE_KIND}"
     return found or SourceError(f"{path} cannot be read as {kind}: {reason}")
 
 

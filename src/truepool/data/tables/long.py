@@ -16,6 +16,7 @@ from truepool.data.sparse import DENSE_CELLS, SparseReports, prefers_sparse
 from truepool.data.tables.numbers import is_empty
 from truepool.data.tables.report_columns import parse_long_reports
 from truepool.data.tables.table_format import LAST_ROW, TIME_WEIGHTED, TableFormat
+from truepool.data.tables.time_zones import Zones
 from truepool.data.tables.times import parse_times, time_formats
 
 TEXT = (nw.String, nw.Categorical, nw.Enum)
@@ -110,7 +111,9 @@ def pivot(
     number = {name: i for i, name in enumerate(agents)}
     agent = np.array([number[str(name)] for name in known])[agent]
     reports, signed = parse_long_reports(frame[report_name], agents, agent, written)
-    times = None if time is None else check_times(parse_times(frame[time], written))
+    times, zones = None, Zones()
+    if time is not None:
+        times = check_times(parse_times(frame[time], written, zones=zones))
     used = ~np.isnan(reports)
     limit = None
     if written.decision_time is not None:
@@ -119,7 +122,7 @@ def pivot(
                 "a decision time needs the times of the reports; there is no time "
                 "column. Name it (--time)."
             )
-        limit = parse_times(frame[written.decision_time], written)
+        limit = parse_times(frame[written.decision_time], written, zones=zones)
         limit = np.asarray(check_times(limit))
         _check_same_kind(times, limit, str(time), written.decision_time)
         _check_one_limit(limit, cases, case, frame[written.decision_time])

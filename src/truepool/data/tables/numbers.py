@@ -1,6 +1,7 @@
 """The one place where the text of a table becomes numbers."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
@@ -10,6 +11,7 @@ import pyarrow.compute as pc
 
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
 from truepool.core.errors import PanelError, SourceError
+from truepool.core.formatting import is_number
 from truepool.data.case_columns import CURRENCY, number_cure, odd_amount
 from truepool.data.row_names import row_name
 from truepool.data.tables.table_format import TableFormat
@@ -145,11 +147,28 @@ def is_numeric(column: nw.Series[Any]) -> bool:
     return column.dtype.is_numeric() or column.dtype == nw.Boolean
 
 
-def typed_numbers(column: nw.Series[Any]) -> FloatArray | None:
-    """Numbers (T,) of a column that has such a type, NaN where there is none."""
+def typed_numbers(
+    column: nw.Series[Any], missing: Sequence[str] = ()
+) -> FloatArray | None:
+    """Numbers (T,) of a column that has such a type, NaN where there is none.
+
+    A number among the words ``missing`` means that there is none.
+    """
     if not is_numeric(column):
         return None
-    return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    numbers = np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    return _without(numbers, missing)
+
+
+def _without(numbers: FloatArray, missing: Sequence[str]) -> FloatArray:
+    """Return numbers (T,), NaN where one is among the words ``missing``."""
+    codes = [float(word) for word in missing if is_number(word)]
+    return np.where(np.isin(numbers, codes), np.nan, numbers) if codes else numbers
+
+
+def is_word(cell: str) -> bool:
+    """Whether a cell is no number, with either mark and also in percent."""
+    return not is_number(cell.rstrip("%").replace(",", "."))
 
 
 def trimmed_text(column: nw.Series[Any], written: TableFormat) -> Any:
@@ -164,10 +183,19 @@ def trimmed_text(column: nw.Series[Any], written: TableFormat) -> Any:
     return pc.if_else(gone, pa.scalar(None, pa.string()), trimmed)
 
 
-def cast(text: Any, decimal: str, percent: BoolArray | None = None) -> FloatArray:
-    """Numbers (T,) of text; percent signs are allowed in the rows ``percent`` (T,)."""
-    numbers = pc.cast(_plain(text, decimal, percent), pa.float64())
-    return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+def cast(
+    text: Any,
+    decimal: str,
+    percent: BoolArray | None = None,
+    missing: Sequence[str] = (),
+) -> FloatArray:
+    """Numbers (T,) of text; percent signs are allowed in the rows ``percent`` (T,).
+
+    A number among the words ``missing``, such as 9999.0 for 9999, means none.
+    """
+    parsed = pc.cast(_plain(text, decimal, percent), pa.float64())
+    numbers = np.asarray(parsed.to_numpy(zero_copy_only=False), dtype=np.float64)
+    return _without(numbers, missing)
 
 
 def with_one_mark(text: Any, owner: IntArray, decimal: str) -> Any:

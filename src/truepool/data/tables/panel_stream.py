@@ -179,7 +179,8 @@ def _by_first_time(places: list[PartRows], reader: PartReader) -> list[PartRows]
         cells = as_series(batch.rows.slice(0, 1), str(reader.time))
         try:
             with cases_of_rows(np.array([rows.start])):
-                time = check_times(parse_times(cells, reader.written, rows.start))
+                first = parse_times(cells, reader.written, rows.start, reader.zones)
+                time = check_times(first)
         except PanelError as error:
             raise type(error)(f"{error} (in {batch.place})") from None
         firsts.append(np.asarray(time))

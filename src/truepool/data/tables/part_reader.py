@@ -1,7 +1,7 @@
 """The panels of one part of a data set, and sums over them."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from truepool.data.tables.dataset import Part, RowBatch, read_part
 from truepool.data.tables.numbers import parse_numbers
 from truepool.data.tables.outcome_column import label_numbers, trim_labels
 from truepool.data.tables.table_format import TableFormat
+from truepool.data.tables.time_zones import Zones
 
 
 @dataclass(eq=False)
@@ -77,6 +78,8 @@ class PartReader:
     named: bool = False
     time: str | None = None
     keep_empty: bool = False
+    zones: Zones = field(default_factory=Zones, repr=False, compare=False)
+    """Those of the times so far."""
 
     def read(
         self,
@@ -90,7 +93,9 @@ class PartReader:
         None of them may have a time before ``after``.
         """
         written = replace(self.written, id=None, time=None)
-        wanted = ColumnSelection(self.agents, self.labels, written, self.time, "")
+        wanted = ColumnSelection(
+            self.agents, self.labels, written, self.time, "", zones=self.zones
+        )
         names = wanted.choose(rows.part.columns)
         names += [name for name in self.weighing if name not in names]
         columns = [*names, written.outcome]

@@ -42,6 +42,13 @@ class Question:
         return "To fill in" if self.required else "Optional"
 
     @property
+    def condition(self) -> str:
+        """When the options of ``if_so`` are to be used."""
+        if "agents" not in self.if_so:
+            return "If so"
+        return "If it is an agent" if len(self.choices) == 1 else "If they are agents"
+
+    @property
     def reasons(self) -> str:
         """What speaks for the values, as sentences."""
         if len(self.choices) == 1:

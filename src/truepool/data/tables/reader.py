@@ -71,8 +71,9 @@ from truepool.data.tables.outcome_column import (
     trim_outcomes,
 )
 from truepool.data.tables.report_columns import parse_reports
-from truepool.data.tables.summary import TableSummary
+from truepool.data.tables.summary import TableSummary, describe_unknown
 from truepool.data.tables.table_format import LONG_CLASSES, TableFormat
+from truepool.data.tables.time_zones import Zones
 from truepool.data.tables.times import parse_times
 from truepool.data.tables.units import (
     check_long_percentages,
@@ -201,6 +202,12 @@ def read_panel(
            [0.82, 0.74]])
     """
     check_settings("read_panel", written, SETTINGS)
+    if not isinstance(outcome, str):
+        raise OutcomeError(
+            f"outcome must be the name of a column; got {outcome!r}. Name it or, where "
+            "no outcome is known yet, pass the table to "
+            "truepool.read_reports(table, pool.agents_) with the same keywords."
+        )
     panel, summary = load_panel(
         source, TableFormat(outcome, **written), allow_empty_cases=allow_empty_cases
     )
@@ -237,7 +244,8 @@ def _panel(
             f"the table needs an outcome column; there is no {written.outcome!r}"
             f"{suggestion(written.outcome, frame.columns)}; columns: "
             f"{', '.join(frame.columns)}. Say which one holds the outcome (--outcome), "
-            "or answer the question about it in the config file."
+            "or answer the question about it in the config file. Cases without any "
+            "outcome are for truepool score, in Python for truepool.read_reports."
         )
     check_unit_names(frame, written)
     reports, outcomes, empty = _table(frame, written, whole=True)
@@ -402,14 +410,20 @@ def read_reports(
     """Read reports of known agents, in whatever order their columns are.
 
     An outcome column, should there be one already, is left out. The keywords are those
-    of `read_panel`.
+    of `read_panel`. Cases without any report are left out. Of a long table, agents who
+    report on none of the cases have no reports, and others than those known are left
+    out with a warning.
 
     >>> import pyarrow as pa
     >>> read_reports(pa.table({"bob": [0.6], "ada": [0.9]}), ("ada", "bob")).values
     array([[0.9, 0.6]])
     """
     check_settings("read_reports", written, SETTINGS)
-    return load_reports(source, agents, TableFormat(outcome, **written))
+    reports = load_reports(source, agents, TableFormat(outcome, **written))
+    if reports.summary.unknown:
+        sentence = describe_unknown(reports.summary.unknown)
+        warnings.warn(sentence, TableWarning, stacklevel=2)
+    return reports
 
 
 def load_reports(
@@ -438,7 +452,9 @@ def _known_reports(
     reports, _, _ = _table(frame, written.of_new_cases(frame.columns))
     missing = [name for name in agents if name not in reports.agents]
     unknown = [name for name in reports.agents if name not in agents]
-    if missing or unknown:
+    if written.long is not None and len(unknown) < len(reports.agents):
+        reports = _match_agents(reports, agents)
+    elif missing or unknown:
         faults = []
         if missing:
             faults.append(
@@ -462,9 +478,28 @@ def _known_reports(
         values, _ = check_layout(reports.given, reports.agents)
         check(reports.columns, reports.ids, pending=True)
     summary = replace(
-        reports.summary, agents=reports.agents, empty_cases=int(blank.sum())
+        reports.summary,
+        agents=reports.agents,
+        empty_cases=int(blank.sum()),
+        unknown=tuple(unknown),
     )
     return replace(reports, given=squeeze(values), summary=summary)
+
+
+def _match_agents(reports: ReportTable, agents: Sequence[str]) -> ReportTable:
+    """Return the reports of known agents; those who made none have none.
+
+    Forecasters join, leave or never appear.
+    """
+    given, number = reports.given, {name: i for i, name in enumerate(agents)}
+    places = np.array([number.get(name, -1) for name in reports.agents])
+    if isinstance(given, SparseReports):
+        matched = given.match_agents(places, len(agents))
+        return replace(reports, given=matched, agents=tuple(agents))
+    values = np.full((len(given), len(agents)), np.nan)
+    known = places >= 0
+    values[:, places[known]] = given[:, known]
+    return replace(reports, given=values, agents=tuple(agents))
 
 
 def _select(reports: ReportTable, agents: Sequence[str]) -> ReportTable:
@@ -697,7 +732,7 @@ def _wide_table(
         values,
         agents,
         ids,
-        None if time is None else parse_times(frame[time], written),
+        None if time is None else parse_times(frame[time], written, zones=Zones()),
         () if classes == tuple(map(str, range(len(classes)))) else classes,
         summary,
         CaseColumns(own, len(frame), copy=False),

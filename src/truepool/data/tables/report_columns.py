@@ -14,12 +14,13 @@ import pyarrow.compute as pc
 
 from truepool.core.arrays import BoolArray, FloatArray, IntArray
 from truepool.core.errors import ReportError
-from truepool.core.formatting import is_number, join_names
+from truepool.core.formatting import join_names
 from truepool.data.case_columns import number_cure
 from truepool.data.report_units import (
     UNIT_RATIO,
     is_slip,
     percent_option,
+    range_cure,
     small_scale,
 )
 from truepool.data.row_names import row_name
@@ -28,6 +29,7 @@ from truepool.data.tables.numbers import (
     cast,
     first_other,
     is_numeric,
+    is_word,
     mark_cure,
     trimmed_text,
     truth_values,
@@ -105,11 +107,12 @@ class ReportColumn:
     @cached_property
     def numbers(self) -> FloatArray:
         """Numbers (T,) as they are written, NaN where there is no report."""
-        numbers = typed_numbers(self.cells)
+        written = self.written
+        numbers = typed_numbers(self.cells, written.missing)
         if numbers is not None:
             return numbers
         try:
-            return cast(self._marked, self.written.decimal, self.percent)
+            return cast(self._marked, written.decimal, self.percent, written.missing)
         except pa.ArrowInvalid:
             votes = truth_values(self.text)
             if votes is None:
@@ -205,12 +208,12 @@ class ReportColumn:
             row = int(np.argmax(outside))
             name = self.agents[self.owner[row]]
             least, most = sorted(self.written.ends(name))
-            option = "--percent" if what == "percentage" else "--scores"
+            own = values[outside & (self.owner == self.owner[row])]
             raise ReportError(
                 f"a {what} must lie between {least:g} and {most:g}; {self._kind} "
-                f"{name!r} has {self._cell(row)} in {self._row(row)}. Correct it, "
-                f"change {option}, or leave the {self._kind} out (--ignore "
-                f"{shlex.quote(name)}; of a saved pool, in its fit)."
+                f"{name!r} has {self._cell(row)} in {self._row(row)}. "
+                f"{range_cure(own, self._cell(row), what)}, or leave the {self._kind} "
+                f"out (--ignore {shlex.quote(name)}; of a saved pool, in its fit)."
             )
 
     def _cell(self, row: int) -> str:
@@ -226,12 +229,12 @@ class ReportColumn:
             _ = self.numbers
         except pa.ArrowInvalid:
             texts = self.text.unique().drop_null().to_pylist()
-            if len(texts) > 1 and all(map(_is_word, texts)):
+            if len(texts) > 1 and all(map(is_word, texts)):
                 return TextColumn(self.cells.name, tuple(texts))
         return None
 
     def _cure(self, row: int, cell: str, table: Sequence["ReportColumn"]) -> str:
-        if _is_word(cell):
+        if is_word(cell):
             return self._word_cure(cell)
         own = self.text.filter(pa.array(self.owner == self.owner[row]))
         if cure := mark_cure(cell, own, self.written.decimal):
@@ -251,7 +254,7 @@ class ReportColumn:
 
     def _word_cure(self, cell: str) -> str:
         texts = self.text.unique().drop_null().to_pylist()
-        words = tuple(text for text in texts if _is_word(text))
+        words = tuple(text for text in texts if is_word(text))
         if self.as_text is not None or len(words) > MOST_MARKS:
             return TextColumn(self.cells.name, words).cure(self.written)
         name = shlex.quote(self.cells.name)
@@ -374,7 +377,3 @@ def _agent(name: str, table: Sequence[ReportColumn]) -> str:
     agent, _, _ = name.rpartition(":")
     own = [c for c in table if agent and c.cells.name.startswith(f"{agent}:")]
     return agent if len(own) > 1 else name
-
-
-def _is_word(cell: str) -> bool:
-    return not is_number(cell.rstrip("%").replace(",", "."))

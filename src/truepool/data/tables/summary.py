@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from truepool.core.formatting import pluralize
-from truepool.data.labels import format_names
+from truepool.data.labels import format_labels, format_names
 from truepool.data.tables.class_columns import describe_class_columns
 from truepool.data.tables.csv_faults import NAMES
 from truepool.data.tables.origin import Origin
@@ -25,6 +25,16 @@ def describe_rescaled(count: int) -> str:
 def describe_amount(column: str, example: str) -> str:
     """Say how a column of amounts was read."""
     return f"Column {column!r} is read as amounts: {example}."
+
+
+def describe_unknown(agents: Sequence[str]) -> str:
+    """Say that agents of a long table are not those of the pool.
+
+    >>> describe_unknown(["zoe"])
+    "'zoe' is not an agent of the pool: left out."
+    """
+    are = "is not an agent" if len(agents) == 1 else "are not agents"
+    return f"{format_labels(agents)} {are} of the pool: left out."
 
 
 def describe_repeats(cases: int) -> str:
@@ -81,7 +91,8 @@ class TableSummary:
     of their case in a column that may be the decision time; the rest are counts.
     ``alike`` are spellings of the same name in a long table, in groups, and ``owner``
     its column of agents. ``intervals`` between updates are what ``cases`` of a long
-    table are split into, if their reports are time-weighted.
+    table are split into, if their reports are time-weighted. ``unknown`` are agents of
+    a long table that are not those of the pool.
     """
 
     agents: tuple[str, ...] = ()
@@ -102,6 +113,7 @@ class TableSummary:
     owner: str = ""
     cases: int = 0
     intervals: int = 0
+    unknown: tuple[str, ...] = ()
 
     def notes(self) -> list[str]:
         """Sentences about what was done, without being asked for."""
@@ -147,6 +159,8 @@ class TableSummary:
             has = "has" if self.empty_cases == 1 else "have"
             count = pluralize(self.empty_cases, "case")
             notes.append(f"{count} {has} no report at all: left out.")
+        if self.unknown:
+            notes.append(describe_unknown(self.unknown))
         if self.renormalized:
             notes.append(describe_rescaled(self.renormalized))
         return notes

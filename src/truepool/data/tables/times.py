@@ -13,6 +13,7 @@ from truepool.core.errors import PanelError
 from truepool.core.formatting import is_number, join_names
 from truepool.data.row_names import row_name
 from truepool.data.tables.table_format import TableFormat
+from truepool.data.tables.time_zones import Zones, zone_name
 
 DATES = (
     "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d",
@@ -30,6 +31,7 @@ FOREIGN = (
     "Names of months must be English, and {!r} has none: write months as numbers, as "
     "in 2026-01-31."
 )
+NO_ZONE_NAMES = "a zone must be an offset from UTC, such as +01:00 (%z), and no name"
 BETWEEN = "|"
 """Stands between several formats."""
 LEAST_NUMBER = 1000
@@ -87,17 +89,28 @@ def parse_formatted(values: Iterable[str], written: str) -> Array:
 
 
 def parse_times(
-    column: nw.Series[Any], written: TableFormat, first_row: int = 0
+    column: nw.Series[Any],
+    written: TableFormat,
+    first_row: int = 0,
+    zones: Zones | None = None,
 ) -> Array:
     """Times as the panel takes them: by a format, or as they are.
 
-    Cells that hold dates, as those of Excel may, need no format.
+    Cells that hold dates, as those of Excel may, need no format. ``zones`` are those of
+    the times that these are compared with; by default, any are read.
     """
-    if column.dtype.is_temporal():
-        return np.asarray(column.to_numpy())
-    if written.time_format is None and column.dtype != nw.String:
-        return np.asarray(column.to_numpy())
-    _check_clock(written.time_format or "")
+    typed = column.dtype.is_temporal()
+    if typed or (written.time_format is None and column.dtype != nw.String):
+        times = np.asarray(column.to_numpy())
+    else:
+        times = _parse_texts(column, written, first_row)
+    if zones is not None:
+        zones.check(column, times, first_row)
+    return times
+
+
+def _parse_texts(column: nw.Series[Any], written: TableFormat, first_row: int) -> Array:
+    _check_format(written.time_format or "")
     times: list[datetime | None] = []
     cells = column.to_list()
     form = _choose(column.name, cells, written.time_format)
@@ -106,6 +119,7 @@ def parse_times(
             times.append(_time(value, form))
         except ValueError:
             _check_any_time(column.name, cells, written)
+            _check_no_zone_name(column.name, str(value).strip(), first_row + row)
             kind, cure = "as ISO 8601, such as 2026-01-31T12:00", _cure(cells)
             if form is not None:
                 kind = f"as {written.time_format!r}"
@@ -117,13 +131,19 @@ def parse_times(
     return np.array(times, dtype=object)
 
 
-def _check_clock(written: str) -> None:
+def _check_format(written: str) -> None:
     """Refuse a format in which AM and PM count for nothing, or are not said.
 
-    The parser ignores %p beside %H, and takes %I without %p for the morning.
+    The parser ignores %p beside %H, and takes %I without %p for the morning. Of the
+    names of zones it knows those of this machine alone, and ignores them.
     """
     for form in map(str.strip, written.split(BETWEEN)):
         parts = re.findall("%(.)", form)
+        if "Z" in parts:
+            raise PanelError(
+                f"{NO_ZONE_NAMES}; got the time format {form!r}. Write an offset after "
+                f"each time, and pass --time-format {form.replace('%Z', '%z')!r}."
+            )
         if "H" in parts and "p" in parts:
             raise PanelError(
                 "with AM and PM (%p) the hour must be %I, because %H is the hour from "
@@ -150,6 +170,20 @@ def _check_any_time(name: str, cells: Iterable[Any], written: TableFormat) -> No
         f"a column of times must hold dates; column {name!r} holds none, but "
         f"{join_names([repr(text) for text in texts[:2]])}. Name another column "
         f"({option})."
+    )
+
+
+def _check_no_zone_name(column: str, text: str, row: int) -> None:
+    """Refuse the name of a zone: it may be that of several, or change in summer."""
+    if (name := zone_name(text)) is None:
+        return
+    start = text.rpartition(name)[0].rstrip(" [(")
+    example = start + ("+00:00" if name.upper() in ("UTC", "GMT") else "+01:00")
+    cure = f"Write the offset instead of {name}, as in {example!r}"
+    if re.search(r"[+-]\d\d:?\d\d$", start):
+        cure = f"Leave out {name}, as in {start!r}"
+    raise PanelError(
+        f"{NO_ZONE_NAMES}; column {column!r} has {text!r} in {row_name(row)}. {cure}."
     )
 
 
