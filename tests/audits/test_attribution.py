@@ -23,6 +23,7 @@ from truepool.audits.attribution import (
 )
 from truepool.audits.candidate import Candidate
 from truepool.audits.findings import select_findings
+from truepool.audits.severity import RUN
 from truepool.cli.demo_panels import DEGRADED, HOSTILE, build
 from truepool.comparison import Estimate
 from truepool.data.costs import Costs
@@ -89,7 +90,9 @@ def test_a_feed_that_stopped_does_not_explain_what_was_reported_before():
     assert found["worse-than-best", "ada"].cause == ("stopped-feed", "ada")
 
 
-@pytest.mark.parametrize("cause", [c for c in CAUSES if c not in ("biased", STOPPED)])
+@pytest.mark.parametrize(
+    "cause", [c for c in CAUSES if c not in ("biased", STOPPED, RUN)]
+)
 def test_one_cause_makes_one_finding(cause):
     findings = findings_of(
         candidate("biased"), candidate(cause), candidate("biased", ("bob",))
