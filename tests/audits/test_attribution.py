@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 
 from truepool.audits import audit
 from truepool.audits.attribution import (
+    AGENT_FAULTS,
     BECAUSE,
     CAUSES,
     CRITICAL,
@@ -23,6 +24,7 @@ from truepool.audits.attribution import (
 )
 from truepool.audits.candidate import Candidate
 from truepool.audits.findings import select_findings
+from truepool.audits.severity import RUN
 from truepool.cli.demo_panels import DEGRADED, HOSTILE, build
 from truepool.comparison import Estimate
 from truepool.data.costs import Costs
@@ -146,7 +148,9 @@ def test_a_feed_that_stopped_does_not_explain_what_was_reported_before():
     assert found["worse-than-best", "ada"].cause == ("stopped-feed", "ada")
 
 
-@pytest.mark.parametrize("cause", [c for c in CAUSES if c not in ("biased", STOPPED)])
+@pytest.mark.parametrize(
+    "cause", [c for c in CAUSES if c not in ("biased", STOPPED, RUN)]
+)
 def test_one_cause_makes_one_finding(cause):
     findings = findings_of(
         candidate("biased"), candidate(cause), candidate("biased", ("bob",))
@@ -206,7 +210,6 @@ def test_notes_explain_nothing_and_need_no_explanation():
 
 
 def test_every_cause_has_words():
-    from truepool.audits.topics.calibration import AGENT_FAULTS
     from truepool.audits.topics.threshold import POOL_FAULTS
 
     pools = {*POOL_FAULTS, "reversed-pool", "threshold"}
@@ -515,3 +518,39 @@ def test_an_over_confident_agent_with_a_dead_feed_has_one_error_and_one_advice(s
     assert "recalibrate agent1" not in result.advice
     root, explained = next(g for g in result.groups if g[0].code == "constant-feed")
     assert {f.code for f in about} <= {root.code, *(f.code for f in explained)}
+
+
+# A feed that works again
+
+
+def past(code="constant-run"):
+    return candidate(code, advice="Empty the cells.", since=300, most="warning")
+
+
+@pytest.mark.parametrize(("share", "explained"), [(0.49, False), (0.51, True)])
+def test_a_run_that_is_over_explains_what_is_mostly_gone_without_it(share, explained):
+    own = candidate("biased", share=lambda causes: share)
+    pool = candidate("biased-pool", (), explained_by=AGENT_FAULTS, joint=True,
+                     share=lambda causes: share)  # fmt: skip
+    for effect in (own, pool):
+        found = findings_of(effect, past())[(effect.code, *effect.who)]
+        if explained:
+            assert (found.severity, found.cause) == ("note", ("constant-run", "ada"))
+            because = f"{MAY}ada sent one and the same report for a while."
+            assert found.sentence.endswith(because)
+        else:
+            assert (found.severity, found.cause) == ("error", ())
+            assert found.sentence == f"{effect.code}."
+
+
+@pytest.mark.parametrize("code", WAITING)
+@pytest.mark.parametrize("before", ["constant-run", "reporting-gap"])
+def test_no_fault_waits_for_a_feed_that_works_again(code, before):
+    found = findings_of(candidate(code), past(before))[code, "ada"]
+    assert (found.severity, found.cause) == ("error", ())
+
+
+def test_what_follows_from_a_run_that_is_over_has_its_advice_and_no_saving():
+    own = candidate("biased", share=lambda causes: 0.9)
+    found = findings_of(own, past())["biased", "ada"]
+    assert (found.advice, found.cost) == ("Empty the cells.", None)

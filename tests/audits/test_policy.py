@@ -15,9 +15,15 @@ from truepool.measures.losses import Loss
 from truepool.stress.noise import RandomNoise
 
 POLICY = {
-    "attribution": {"CRITICAL": 7.35, "FITTING": 0.25, "NEAR": 0.02},
+    "attribution": {
+        "CRITICAL": 7.35,
+        "FITTING": 0.25,
+        "MOSTLY": 0.5,
+        "NEAR": 0.02,
+    },
     "cross_validation": {"FOLDS": 5},
     "evidence": {"SAMPLE_CASES": 50_000},
+    "feed_runs": {"MOST_QUOTED": 4},
     "progress": {"TRIFLE": 0.01},
     "recommendation": {"FEW_CASES": 500, "RARE": 0.01, "SCARCE": 0.05, "STRONG": 0.1},
     "reliability": {"GROUPS": 10},
@@ -49,7 +55,7 @@ POLICY = {
         "WORK": 20_000_000,
     },
     "topics.drift": {"DRIFT_CASES": 5_000, "POINTS": 100},
-    "topics.feeds": {"DATED": 0.05, "MOST_QUOTED": 4},
+    "topics.feeds": {"DATED": 0.05},
     "topics.incentives": {
         "LINEAR_CASES": 5_000,
         "NOTICEABLE": 0.02,

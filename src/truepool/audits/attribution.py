@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from truepool.audits.candidate import Candidate
-from truepool.audits.severity import CALIBRATION, FEEDS, LEAK, SWAPPED
+from truepool.audits.severity import BROKEN, CALIBRATION, FEEDS, LEAK, RUN, SWAPPED
 from truepool.audits.values import SEVERITIES, Finding
 from truepool.core.arrays import FloatArray
 from truepool.core.formatting import join_names
@@ -14,6 +14,7 @@ from truepool.measures.inference.hypothesis_tests import long_run_variance
 
 CAUSES = (
     *FEEDS,
+    RUN,
     SWAPPED,
     "reversed",
     "drifted",
@@ -26,6 +27,17 @@ CAUSES = (
     "biased",
 )
 """Faults that explain others of the same agents; the first explains the later ones."""
+
+AGENT_FAULTS = (
+    *BROKEN,
+    RUN,
+    "drifted",
+    "uninformative",
+    "over-confident",
+    "under-confident",
+    "biased",
+)
+"""Faults of agents that explain a miscalibrated pool."""
 
 OWN = (
     *FEEDS,
@@ -81,6 +93,7 @@ DOUBTFUL_CAUSE = (
 BECAUSE = {
     "constant-feed": "{who} {sends} one and the same report",
     "stopped-feed": "{who} stopped reporting",
+    RUN: "{who} sent one and the same report for a while",
     "repeated-feed": "{who} {sends} old reports",
     "changed-feed": "the feed of {who} changed",
     "rescaled-feed": "the reports of {who} changed level or scale",
@@ -114,6 +127,9 @@ SEVERAL = {"is_": "are", "is_a_copy": "are copies", "sends": "send", "fails": "f
 
 FITTING = 0.25
 """A cause must explain at least this share of an effect."""
+
+MOSTLY = 0.5
+"""So must a run that is over: what is there without it is there today."""
 
 NEAR = 0.02
 """Changes closer than this share of the cases count as simultaneous, however precisely
@@ -168,7 +184,7 @@ def attribute_causes(graded: Sequence[tuple[Candidate, Finding]]) -> list[Findin
             part = f" Another finding may explain part of it: {_because(sound)}."
             finding = _note_under(finding, labels, DOUBTFUL + (part if sound else ""))
         elif causes:
-            if causes[0].code in FEEDS and causes[0].who == finding.who:
+            if causes[0].code in (*FEEDS, RUN) and causes[0].who == finding.who:
                 finding = _follow(candidate, finding, causes[0])
             because = _because(causes)
             sentence = f"{finding.sentence} Another finding may explain it: {because}."
@@ -311,6 +327,7 @@ def _causes(
         ((other, measure((other,))) for other in near),
         key=lambda pair: _order(finding, *pair),
     )
+    ranked = [(o, share) for o, share in ranked if o.code != RUN or share >= MOSTLY]
     fitting = [other for other, share in ranked if share >= FITTING]
     if fitting:
         if candidate.joint:
@@ -330,13 +347,16 @@ def _explains(candidate: Candidate, finding: Finding, other: Finding) -> bool:
     """Whether a finding is of a kind that can explain another.
 
     A change over time may be explained by any change of an agent, however slight;
-    anything else only by more than a note.
+    anything else only by more than a note. A run that is over explains nothing but
+    what is measured without it.
     """
     if other.severity == "note" and (candidate.since is None or other.since is None):
         return False
     if other.code in candidate.explained_by:
         return True
     same = other.who[:1] == finding.who[:1] != ()
+    if other.code == RUN:
+        return same and finding.code in OWN and candidate.share is not None
     if other.code == STOPPED and finding.since is None:
         return False
     as_severe = SEVERITIES.index(other.severity) <= SEVERITIES.index(finding.severity)

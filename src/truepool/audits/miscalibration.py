@@ -36,6 +36,10 @@ UNDER = "is under-confident (not extreme enough)"
 SURER = "too sure of the class that it finds likeliest"
 LESS_SURE = "not sure enough of the class that it finds likeliest"
 
+REVERSED_POOL = (
+    "Find out which class the agents mean by 1, and whether the right label is named "
+    "as positive (--positive). Do not recalibrate the pool before that is clear."
+)
 POOL_BACKFIRES = (
     "Recalibrating the pool would make decisions cost more on these cases: leave it "
     "as it is for these costs."

@@ -22,7 +22,13 @@ LEAK = "leaked-outcome"
 FEEDS = ("constant-feed", "stopped-feed", "repeated-feed", "changed-feed")
 """Faults of the reports themselves, whatever the outcomes."""
 
-NO_OUTCOME = (*FEEDS, "rescaled-feed", "copy", "correlated", *DOUBTS)
+RUN = "constant-run"
+"""A feed that was constant for a while."""
+
+PAST = (RUN, "reporting-gap")
+"""Faults of a feed that works again."""
+
+NO_OUTCOME = (*FEEDS, *PAST, "rescaled-feed", "copy", "correlated", *DOUBTS)
 """Findings that hold whatever the outcomes mean."""
 
 SWAPPED = "swapped-classes"

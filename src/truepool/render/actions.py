@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from truepool.audits.priorities import is_removable_feed, removable
-from truepool.audits.severity import FIRST, LABELS, LEAK, SWAPPED, UNRELATED
+from truepool.audits.severity import FIRST, LABELS, LEAK, RUN, SWAPPED, UNRELATED
 from truepool.audits.topics.comparison import significantly_cheaper
 from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import Audit, Fix
@@ -31,6 +31,9 @@ ACTIONS = {
     "leave {it} out and audit again)",
     "constant-feed": FEED,
     "stopped-feed": "find out why {who} stopped reporting",
+    RUN: "leave out the rows in which {who} {was} stuck, or empty {its} cells there, "
+    "and find out why",
+    "reporting-gap": "find out why {who} did not report for a while",
     "repeated-feed": FEED,
     "changed-feed": FEED,
     "rescaled-feed": "ask whether {who} {was} retrained or rescaled, and fit the "
@@ -67,6 +70,7 @@ COSTS_MORE = {
     SWAPPED: "ask which class each column of {who} stands for",
     "reversed": "ask which class {who} means by 1",
     "copy": "find out why {who} and {other} report the same",
+    RUN: "leave out the rows in which {who} {was} stuck, and find out why",
 }
 """What to do instead where that would cost more (`backfires`); of all other faults,
 `FIX_FEED`."""
@@ -89,6 +93,8 @@ FAULTS = {
     LEAK: "the suspicion that it knows the outcome",
     "constant-feed": "the constant feed",
     "stopped-feed": "the stopped feed",
+    RUN: "the run of identical reports",
+    "reporting-gap": "the gap in its reports",
     "repeated-feed": "the repetition of old reports",
     "changed-feed": "the change of its feed",
     "rescaled-feed": "the change of level or scale",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from truepool.audits.priorities import first_fixes, later_fixes
-from truepool.audits.severity import CALIBRATION, DOUBTS, LEAK
+from truepool.audits.severity import CALIBRATION, DOUBTS, LEAK, RUN
 from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import SEVERITIES, Audit, Finding, Fix, Recommendation
 from truepool.comparison import Row
@@ -36,6 +36,7 @@ LEFT_OUT = {
     "fails-in-segment": "if left out where it fails",
     "uninformative": "if left out",
     "constant-feed": SINCE,
+    RUN: "if left out then",
     "repeated-feed": SINCE,
     "changed-feed": SINCE,
 }

@@ -5,6 +5,7 @@ from numpy.testing import assert_allclose
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from truepool.audits import audit
+from truepool.audits.topics.feeds import dead_feeds
 from truepool.core.arrays import from_log_scale, log_scale
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
@@ -63,6 +64,50 @@ def test_an_agent_of_rare_events_that_claims_much_and_shows_nothing_is_named():
     found = audit(Panel(reports, y), **QUICK)
     assert [f.code for f in grave(found, "agent3")] == ["uninformative"]
     assert not [f for f in found.findings if f.code == "over-confident"]
+
+
+def always(report, filled, seed=0):
+    """Sound agents and one with a single report, each on this share of the cases."""
+    base, rng = sound(seed, cases=600), np.random.default_rng(seed)
+    reports = np.column_stack([base.reports, np.full(600, report)])
+    reports[rng.random(reports.shape) > filled] = np.nan
+    heard = ~np.isnan(reports).all(axis=1)
+    return Panel(reports[heard], base.outcomes[heard], (*base.agents, "half"))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("filled", [1.0, 0.35, 0.12])
+def test_an_agent_with_one_report_in_all_its_cases_is_named_as_fit_does(filled, seed):
+    panel = always(0.5, filled, seed)
+    cases = int((~np.isnan(panel.reports[:, -1])).sum())
+    (one,) = grave(audit(panel, **QUICK), "half")
+    assert one.code == "uninformative"
+    assert (
+        one.sentence
+        == f"half reports 50 % in all {cases:,} cases, whatever the outcome."
+    )
+    assert one.cost is not None
+    assert "`--ignore half`" in one.advice
+    (feed,) = dead_feeds(panel)
+    assert one.sentence.startswith(feed.sentence[:-1])
+
+
+def test_a_handful_of_equal_reports_is_not_judged():
+    panel = always(0.5, 0.04)
+    assert (~np.isnan(panel.reports[:, -1])).sum() < 30
+    assert not grave(audit(panel, **QUICK), "half")
+    assert dead_feeds(panel) == []
+
+
+def test_an_agent_with_one_report_on_many_classes_is_named():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 400)
+    odds = rng.normal(size=(400, 3, 3)) + 1.5 * np.eye(3)[y][:, None]
+    reports = np.exp(odds) / np.exp(odds).sum(axis=2, keepdims=True)
+    reports[:, 2] = [0.2, 0.3, 0.5]
+    (one,) = grave(audit(Panel(reports, y), resamples=50), "agent2")
+    assert one.code == "uninformative"
+    assert one.sentence.startswith("agent2 reports 20 % for 0, 30 % for 1 and 50 % for")
 
 
 @pytest.mark.parametrize("seed", range(4))

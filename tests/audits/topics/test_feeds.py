@@ -8,8 +8,9 @@ from typer.testing import CliRunner
 
 from truepool.audits import audit
 from truepool.audits.evidence import Evidence
+from truepool.audits.feed_runs import quote_report
 from truepool.audits.findings import select_findings
-from truepool.audits.severity import FEEDS
+from truepool.audits.severity import CALIBRATION, FEEDS, PAST
 from truepool.audits.topics import feeds
 from truepool.cli.verbs import app
 from truepool.data.panel import Panel
@@ -63,7 +64,7 @@ def test_a_feed_that_stopped_is_an_error_and_a_gap_that_is_over_a_warning():
         AT,
     )
     (away,) = findings(spoilt(gap))
-    assert (away.code, away.severity) == ("stopped-feed", "warning")
+    assert (away.code, away.severity) == ("reporting-gap", "warning")
     assert "from case 1,001 of 1,500 to case 1,200" in away.sentence
 
 
@@ -71,9 +72,60 @@ def test_a_dead_feed_that_came_back_is_told_with_its_end():
     def away(reports):
         reports[400:800, 1] = 0.05
 
-    finding = findings(spoilt(away))[0]
-    assert (finding.code, finding.since) == ("constant-feed", 400)
-    assert "from case 401 of 1,500 to case 800" in finding.sentence
+    (finding,) = findings(spoilt(away))
+    assert (finding.code, finding.severity) == ("constant-run", "warning")
+    assert finding.since == 400
+    assert finding.sentence.startswith(
+        "The feed of agent1 was stuck from case 401 of 1,500 to case 800: it reported "
+        "nothing but 5 %, 400 times;"
+    )
+    assert finding.advice.startswith("Leave out those rows, and ask")
+    assert "Do not just empty those cells" in finding.advice, "it would cost more"
+
+
+def stuck_for_a_while(panel, value, start=900, stop=1100):
+    reports = panel.reports.copy()
+    reports[start:stop, 1] = value
+    return Panel(reports, panel.outcomes, times=days(len(panel)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_feed_that_works_again_is_no_reason_to_distrust_the_pool(seed):
+    panel = stuck_for_a_while(sound(seed, cases=CASES), 0.3)
+    result = audit(panel, costs=COSTS, resamples=50)
+    assert result.recommendation.trust == "with care"
+    (own,) = [f for f in result.findings if f.code == "constant-run"]
+    assert (own.severity, own.cause) == ("warning", ())
+    assert not [f for f in result.findings if f.cause == own.key]
+    assert "rows in which agent1 was stuck, or empty its cells there" in result.advice
+    assert "take agent1 out" not in result.advice
+
+
+@pytest.mark.parametrize("value", [0.3, np.nan], ids=["stuck", "gap"])
+def test_a_fault_that_is_there_without_the_run_is_not_put_under_it(value):
+    made = sound(cases=CASES)
+    odds = np.log(made.reports / (1 - made.reports))
+    odds[:, 1] += 3
+    high = Panel(1 / (1 + np.exp(-odds)), made.outcomes)
+    result = audit(stuck_for_a_while(high, value), costs=COSTS, resamples=50)
+    found = {f.code: f for f in result.findings if f.who == ("agent1",)}
+    assert (found["biased"].severity, found["biased"].cause) == ("error", ())
+    past = found.get("constant-run") or found["reporting-gap"]
+    assert past.severity == "warning"
+    assert not [f for f in result.findings if f.cause == past.key]
+    assert not [f for f in result.findings if "for a while" in f.sentence]
+
+
+def test_a_fault_that_is_only_there_in_the_run_is_put_under_it():
+    panel = stuck_for_a_while(sound(cases=CASES), 0.98, stop=1300)
+    result = audit(panel, costs=COSTS, resamples=50)
+    found = {f.code: f for f in result.findings if f.who == ("agent1",)}
+    run = found["constant-run"]
+    (effect,) = [found[code] for code in CALIBRATION if code in found]
+    assert (effect.severity, effect.cause) == ("note", run.key)
+    assert effect.advice == run.advice
+    assert "agent1 sent one and the same report for a while" in effect.sentence
+    assert "drifted" not in found
 
 
 def test_old_reports_are_an_error_with_their_age():
@@ -295,6 +347,7 @@ def test_the_line_about_cases_without_an_outcome(tmp_path):
 
 def test_the_feed_checks_by_name():
     assert FEEDS == ("constant-feed", "stopped-feed", "repeated-feed", "changed-feed")
+    assert PAST == ("constant-run", "reporting-gap")
 
 
 def test_a_handful_of_cases_has_no_feed_to_judge():
@@ -329,7 +382,7 @@ def test_a_report_is_quoted_as_a_probability_of_each_class(report, words):
     panel = Panel(
         [report * 2 if len(report) == 1 else [report] * 2] * len(outcomes), outcomes
     )
-    assert feeds.quote_report(panel, np.array(report)) == words
+    assert quote_report(panel, np.array(report)) == words
 
 
 def test_a_feed_that_stopped_or_never_began_is_named():

@@ -6,9 +6,11 @@ from functools import partial
 import numpy as np
 
 from truepool.audits import miscalibration
+from truepool.audits.attribution import AGENT_FAULTS
 from truepool.audits.candidate import Candidate
 from truepool.audits.cross_validation import recalibrate
 from truepool.audits.evidence import Evidence
+from truepool.audits.feed_runs import past_runs, single_reports
 from truepool.audits.miscalibration import (
     UNDER,
     class_bias,
@@ -22,7 +24,7 @@ from truepool.audits.miscalibration import (
     share_gone,
 )
 from truepool.audits.reliability import reliability, worst_group
-from truepool.audits.severity import BROKEN, LIKELY, SURE
+from truepool.audits.severity import LIKELY, RUN, SURE
 from truepool.audits.topic import Topic
 from truepool.audits.topics.comparison import costs_more
 from truepool.audits.topics.reversal import (
@@ -43,24 +45,8 @@ from truepool.measures.scores import ece, smooth_ece
 POOL_SLOPE = 1.05
 """A slope above this is worth recalibrating a pool for."""
 
-REVERSED_POOL = (
-    "Find out which class the agents mean by 1, and whether the right label is named "
-    "as positive (--positive). Do not recalibrate the pool before that is clear."
-)
-
 FAINT = 0.25
 """An agent claims at least four times what it knows where its slope is below this."""
-
-AGENT_FAULTS = (
-    *BROKEN,
-    "drifted",
-    "uninformative",
-    "over-confident",
-    "under-confident",
-    "biased",
-)
-"""Faults of agents that explain a miscalibrated pool."""
-
 
 # Evidence
 
@@ -173,28 +159,35 @@ def calibration(
 def unrelated_agents(evidence: Evidence) -> dict[int, Estimate]:
     """AUC of each agent that shows no relation to the outcome, by its number.
 
-    It does not rank cases significantly better or worse than chance, and either its
-    AUC is surely near 1/2 (below `CHANCE`), or it claims much more than it knows: the
-    interval of its slope holds 0 and ends below `FAINT`. A weak agent that says no more
-    than it knows has neither. There are none where the outcome itself is in doubt.
+    It reports the same in all cases, or, with two classes, it does not rank cases
+    significantly better or worse than chance, and either its AUC is surely near 1/2
+    (below `CHANCE`), or it claims much more than it knows: the interval of its slope
+    holds 0 and ends below `FAINT`. A weak agent that says no more than it knows has
+    neither. There are none where the outcome itself is in doubt.
     """
     own = evidence.unsplit
-    panel = own.panel
-    if panel.classes > 2 or evidence.shortage or own.compute(outcome_doubt):
+    if evidence.shortage or own.compute(outcome_doubt):
         return {}
-    found = {}
-    for i, agent in enumerate(evidence.compute(calibrations)[: len(panel.agents)]):
-        if (
-            agent.p_value is None
-            or relation_p_value(panel, panel.values[:, i]) < LIKELY
-        ):
-            continue
-        area, slope = discrimination(own, i, 1 - LIKELY), agent.slope
-        none = 1 - CHANCE < area.low and area.high < CHANCE
-        little = slope is not None and slope.low <= 0 and slope.high < FAINT
-        if none or little:
-            found[i] = discrimination(own, i)
-    return found
+    single = own.compute(single_reports)
+    return {
+        i: discrimination(own, i)
+        for i in range(len(own.panel.agents))
+        if i in single or _is_unrelated(own, i, evidence.compute(calibrations)[i])
+    }
+
+
+def _is_unrelated(evidence: Evidence, i: int, agent: Calibration) -> bool:
+    panel = evidence.panel
+    if (
+        panel.classes > 2
+        or agent.p_value is None
+        or relation_p_value(panel, panel.values[:, i]) < LIKELY
+    ):
+        return False
+    area, slope = discrimination(evidence, i, 1 - LIKELY), agent.slope
+    none = 1 - CHANCE < area.low and area.high < CHANCE
+    little = slope is not None and slope.low <= 0 and slope.high < FAINT
+    return none or little
 
 
 def _likeliest(reports: FloatArray, outcomes: IntArray) -> tuple[FloatArray, IntArray]:
@@ -305,7 +298,7 @@ def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
     tail: Callable[[Estimate | None], str] | None = partial(_platt, evidence)
     if is_reversed(found):
         backfires, indifferent, tail = "", "", None
-        code, words, advice = "reversed", "is reversed", REVERSED_POOL
+        code, words, advice = "reversed", "is reversed", miscalibration.REVERSED_POOL
         where = "the higher its probability, the less likely the event"
         number, unit = found.slope, "calibration slope"
     return Candidate(
@@ -347,24 +340,34 @@ def _platt(evidence: Evidence, saving: Estimate | None) -> str:
 def _share_since(evidence: Evidence, agent: int, causes: Sequence[Finding]) -> float:
     """Share of the agent's miscalibration that was not there before these causes.
 
-    All of it where a cause has no date, or too few cases came before it.
+    All of it where a cause has no date, or too few cases came before it. Of a run that
+    is over, what is not there outside the run.
     """
     panel = evidence.panel
-    early = evidence.before(min(cause.since or 0 for cause in causes))
     who = panel.agents[agent]
-    before = _calibration(evidence, who, panel.values[early, agent], early)
-    return share_gone(evidence.compute(calibrations)[agent], before)
+    if all(cause.code == RUN for cause in causes):
+        run = evidence.compute(past_runs)[who]
+        sound = np.setdiff1d(np.arange(len(panel)), run)
+    else:
+        sound = evidence.before(min(cause.since or 0 for cause in causes))
+    without = _calibration(evidence, who, panel.values[sound, agent], sound)
+    return share_gone(evidence.compute(calibrations)[agent], without)
 
 
 def _share_of_agents(evidence: Evidence, causes: Sequence[Finding]) -> float:
     """Share of the pool's miscalibration that recalibrating these agents removes.
 
-    The pools stay as they are; for linear ones this is weight times bias.
+    The pools stay as they are; for linear ones this is weight times bias. Of an agent
+    whose feed was constant for a while, the reports of that time are left out instead.
     """
     panel, cases = evidence.panel, evidence.cases
     values = panel.values.copy()
-    for agent in {panel.agents.index(cause.who[0]) for cause in causes}:
-        values[:, agent] = recalibrate(values[:, agent], panel, evidence.sampling)
+    for who in dict.fromkeys(cause.who[0] for cause in causes):
+        agent = panel.agents.index(who)
+        if all(cause.code == RUN for cause in causes if cause.who[0] == who):
+            values[evidence.compute(past_runs)[who], agent] = np.nan
+        else:
+            values[:, agent] = recalibrate(values[:, agent], panel, evidence.sampling)
     pooled = evidence.validation.predict(values[cases], cases)
     now = evidence.compute(calibrations)[len(panel.agents)]
     return share_gone(now, _calibration(evidence, now.who, pooled, cases))

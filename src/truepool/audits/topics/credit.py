@@ -10,6 +10,7 @@ import numpy as np
 from truepool.audits.attribution import share_of_cost
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
+from truepool.audits.feed_runs import single_reports
 from truepool.audits.topic import Topic
 from truepool.audits.topics.calibration import (
     name_stacking,
@@ -165,6 +166,13 @@ def _unrelated(candidate: Candidate, evidence: Evidence, agent: int) -> Candidat
     unrelated = evidence.compute(unrelated_agents)
     related = [name for i, name in enumerate(agents) if i not in unrelated]
     area, option = unrelated[agent], removal_options([who], agents)
+    always = evidence.unsplit.compute(single_reports).get(agent)
+    sentence = (
+        f"{who} shows no relation to the outcome: its AUC is {number(area.value)}, and "
+        "0.5 is chance."
+        if always is None
+        else f"{always}, whatever the outcome."
+    )
     leave = f"Leave {who} out (`{option}`)"
     if len(related) < 2:
         leave = "Find out whether this is the right outcome column (--outcome)"
@@ -180,8 +188,7 @@ def _unrelated(candidate: Candidate, evidence: Evidence, agent: int) -> Candidat
     return replace(
         candidate,
         code="uninformative",
-        sentence=f"{who} shows no relation to the outcome: its AUC is "
-        f"{number(area.value)}, and 0.5 is chance.",
+        sentence=sentence,
         advice=f"{leave}, or {look}. Do not recalibrate it: that would only turn every "
         "report into the base rate.",
         least="warning",

@@ -10,9 +10,10 @@ import numpy as np
 from truepool.audits.attribution import dates
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
-from truepool.audits.severity import BROKEN
+from truepool.audits.feed_runs import past_runs, steady_agents
+from truepool.audits.severity import BROKEN, RUN
 from truepool.audits.topic import Topic
-from truepool.audits.topics.feeds import fix_feed, steady_agents
+from truepool.audits.topics.feeds import fix_feed
 from truepool.audits.values import Drift, Finding
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, to_classes
@@ -130,13 +131,17 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test per agent, of its cost and its discrimination beside the others'.
 
     Cases may get harder for all agents: that is drift of the pool, not of an agent. The
-    others are those whose feed neither stopped nor became constant. The p-value is
-    twice the smaller of the two.
+    others are those whose feed neither stopped nor became constant; what an agent sent
+    while its feed was stuck, and works again, does not count. The p-value is twice the
+    smaller of the two.
     """
     panel = evidence.panel
     order = panel.order
     values, outcomes = panel.values[order], panel.outcomes[order]
     cost, pool = losses_over_time(evidence, evidence.loss)
+    for agent, rows in evidence.compute(past_runs).items():
+        over, i = np.isin(order, rows), panel.agents.index(agent)
+        values[over, i] = cost[over, i] = np.nan
     steady = evidence.compute(steady_agents)
     beside = cost - others(cost, steady)
     placed = placements(values, outcomes)
@@ -290,14 +295,16 @@ def _share(
 ) -> float:
     """Share of the pool's cost increase that disappears without these agents' reports.
 
-    Each agent's reports are left out from its own change on; ``cases`` are the tested
-    cases in the order of time.
+    Each agent's reports are left out from its own change on, or as long as its feed was
+    constant; ``cases`` are the tested cases in the order of time.
     """
     panel = evidence.panel
     values = panel.values.copy()
     for cause in causes:
-        late = panel.order[cause.since :]
-        values[late, panel.agents.index(cause.who[0])] = np.nan
+        who, rows = cause.who[0], panel.order[cause.since :]
+        if cause.code == RUN:
+            rows = evidence.compute(past_runs)[who]
+        values[rows, panel.agents.index(who)] = np.nan
     pooled = evidence.validation.predict(values[cases], cases)
     cost = evidence.loss.take(cases).evaluate(pooled, panel.outcomes[cases])
     rise = _gap(cost, found)
@@ -329,7 +336,7 @@ def _pool(
         number=estimate_rise(found, evidence.level),
         unit=evidence.in_currency("rise in the cost per case"),
         figure="drift",
-        explained_by=(*BROKEN, "drifted", "rescaled-feed"),
+        explained_by=(*BROKEN, RUN, "drifted", "rescaled-feed"),
         since=since,
         between=_dates(pool, known, found.place),
         share=partial(_share, evidence, found, order[known]),

@@ -4,35 +4,39 @@ No outcome is needed, so cases without one count too.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
-from truepool.audits.severity import LIKELY, SURE
+from truepool.audits.feed_runs import (
+    coded_feeds,
+    fresh_cases,
+    past_spans,
+    quote_report,
+    single_report,
+    steady_agents,
+)
+from truepool.audits.severity import LIKELY, RUN, SURE
 from truepool.audits.timeline import Timeline, timeline
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
-from truepool.core.arrays import BoolArray, FloatArray, IntArray
-from truepool.core.formatting import amount, join_names, percent
+from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.formatting import percent
 from truepool.data.panel import Panel
-from truepool.measures.groups import FEWEST_CASES, enough_cases
+from truepool.measures.groups import FEWEST_CASES
 from truepool.online.alarms.distribution import Shift, scalar, shifts
 from truepool.online.alarms.repeats import repeat
 from truepool.online.alarms.runs import (
     MIN_RUN,
     constant_run,
     missing_run,
-    repeated_cases,
     report_codes,
 )
 
 UNKNOWN = float("nan")
-
-MOST_QUOTED = 4
-"""Classes whose probabilities are quoted; of more, that of the likeliest one."""
 
 DATED = 0.05
 """Precision, as a share of the cases, with which a change is dated."""
@@ -48,9 +52,10 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         return
     if evidence.panel.times is None:
         evidence.sampling.note("Feeds were checked in the order of the rows.")
-    line, codes, fresh = evidence.compute(_coded)
+    line, codes, fresh = evidence.compute(coded_feeds)
     steady = evidence.compute(steady_agents)
-    moved = shifts(line.values, steady)
+    working = _without_past_runs(evidence, line)
+    moved = shifts(working.values, steady)
     alive = _alive(line.values, codes, fresh)
     linked = moved if alive is None else shifts(alive, steady)
     for i, agent in enumerate(evidence.panel.agents):
@@ -62,29 +67,15 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         yield _check_repeated(evidence, line, codes, i, agent)
         link, shift = linked[i][0], moved[i][1]
         yield _check_unlinked(evidence, line, link, i, agent)
-        yield _check_rescaled(line, shift, i, agent)
+        yield _check_rescaled(working, shift, i, agent)
 
 
-def _coded(evidence: Evidence) -> tuple[Timeline, IntArray, IntArray]:
-    """All cases in time order, codes of their reports, and which cases are fresh."""
-    line = timeline(evidence.panel)
-    codes = report_codes(line.values)
-    return line, codes, _fresh(codes)
-
-
-def steady_agents(evidence: Evidence) -> BoolArray:
-    """Agents whose feed never became constant nor stopped, (N,).
-
-    Only with them can another agent be compared over time: what changes when a feed
-    dies is the average of the others, and nobody else is to blame for that.
-    """
-    _, codes, fresh = evidence.compute(_coded)
-    return np.array([_steady(own[fresh]) for own in codes.T], dtype=np.bool_)
-
-
-def _steady(codes: IntArray) -> bool:
-    faults = constant_run(codes[codes >= 0]), missing_run(codes < 0)
-    return all(run.p_value >= LIKELY for run in faults)
+def _without_past_runs(evidence: Evidence, line: Timeline) -> Timeline:
+    """Cases in time order, without the reports of feeds that were constant then."""
+    values = line.values.copy()
+    for i, (place, stop) in evidence.compute(past_spans).items():
+        values[place:stop, i] = np.nan
+    return replace(line, values=values)
 
 
 @dataclass(frozen=True)
@@ -109,7 +100,7 @@ def dead_feeds(panel: Panel) -> list[DeadFeed]:
     if not suspects or _sorted_by(panel) is not None:
         return []
     codes = report_codes(line.values)
-    fresh = _fresh(codes)
+    fresh = fresh_cases(codes)
     level = SURE / (2 * len(panel.agents))
     found = []
     for i in suspects:
@@ -135,34 +126,12 @@ def _death(
     if stopped.p_value < level and stopped.stop == len(fresh):
         where = line.describe(int(fresh[stopped.start]))
         return f"{agent} stopped reporting at {where}."
-    value = quote_report(panel, line.values[known[-1], i])
     if run.p_value < level and run.stop == len(known):
+        value = quote_report(panel, line.values[known[-1], i])
         where = line.describe(int(known[run.start]))
         return f"The feed of {agent} is dead: from {where} on it only reports {value}."
-    settled = line.cases[known][line.cases[known] >= 0]
-    positive = (panel.outcomes[settled] > 0).astype(np.int64)
-    # A judge that says 0 or 1 may say 0 in all cases of a table with few events.
-    if (codes[known] == codes[known[0]]).all() and enough_cases(positive):
-        count = int((codes >= 0).sum())
-        return f"{agent} reports {value} in all {count:,} cases."
-    return None
-
-
-def quote_report(panel: Panel, report: FloatArray) -> str:
-    """Quote a report (C,) as probabilities, whatever the unit of the table it is from.
-
-    Of more than `MOST_QUOTED` classes, the likeliest is named.
-    """
-    shares = [f"{amount(float(f'{100 * p:.4g}'))} %" for p in report]
-    if len(shares) == 1:
-        return shares[0]
-    named = [
-        f"{share} for {name}"
-        for share, name in zip(shares, panel.labels.names, strict=True)
-    ]
-    if len(named) <= MOST_QUOTED:
-        return join_names(named)
-    return f"at most {named[int(report.argmax())]}"
+    always = single_report(panel, line, codes, fresh, i)
+    return None if always is None else f"{always}."
 
 
 def _ends_in_run(reports: FloatArray) -> bool:
@@ -173,11 +142,6 @@ def _ends_in_run(reports: FloatArray) -> bool:
     missing = np.isnan(reports[:, 0])
     last = reports[np.flatnonzero(~missing)[-MIN_RUN:]]
     return bool(missing[-MIN_RUN:].all() or (last == last[-1]).all())
-
-
-def _fresh(codes: IntArray) -> IntArray:
-    """Places of the cases that somebody reported on, and that repeat no other."""
-    return np.flatnonzero(~repeated_cases(codes) & (codes >= 0).any(axis=1))
 
 
 def fix_feed(agent: str) -> str:
@@ -217,11 +181,10 @@ def _constant(
     stop = len(line) if on else int(known[run.stop])
     count = int((codes[place:stop] >= 0).sum())
     value = quote_report(evidence.panel, line.values[place, i])
-    until = "on" if on else f"to case {stop:,}"
-    return Candidate(
+    found = Candidate(
         "constant-feed",
         (agent,),
-        f"The feed of {agent} is dead: from {line.describe(place)} {until} it reports "
+        f"The feed of {agent} is dead: from {line.describe(place)} on it reports "
         f"nothing but {value}, {count:,} times; {_usual(run.usual)}.",
         f"Take {agent} out of the pool until the feed is fixed, and have whoever runs "
         "it look at what happened then. A constant report says nothing about a case.",
@@ -234,6 +197,22 @@ def _constant(
         since=int(line.resolved[place]),
         between=line.between(place),
         date=line.date(place),
+    )
+    if on:
+        return found
+    return replace(
+        found,
+        code=RUN,
+        sentence=f"The feed of {agent} was stuck from {line.describe(place)} to case "
+        f"{stop:,}: it reported nothing but {value}, {count:,} times; "
+        f"{_usual(run.usual)}.",
+        advice=f"Leave out those rows, or empty those cells of {agent}, and ask "
+        "whoever runs its feed what happened.",
+        most="warning",
+        broken=True,
+        backfires=f"Leave out those rows, and ask whoever runs the feed of {agent} "
+        "what happened. Do not just empty those cells: on these cases that alone "
+        "would cost more.",
     )
 
 
@@ -254,15 +233,16 @@ def _check_stopped(
     count = stop - place
     if on:
         start = f"{agent} stopped reporting at {line.describe(place)}"
+        pool = "does without it meanwhile"
     else:
         start = f"{agent} did not report from {line.describe(place)} to case {stop:,}"
+        pool = "did without it then"
     return Candidate(
-        "stopped-feed",
+        "stopped-feed" if on else "reporting-gap",
         (agent,),
         f"{start}: {count:,} cases in a row without a report; 99 % of its other "
         f"gaps are no longer than {run.usual}.",
-        f"Ask whoever runs the feed of {agent} what happened; the pool does without it "
-        "meanwhile.",
+        f"Ask whoever runs the feed of {agent} what happened; the pool {pool}.",
         p_value=run.p_value,
         most="error" if on else "warning",
         number=Estimate(float(count), UNKNOWN, UNKNOWN),

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from truepool.audits.severity import FEEDS
+from truepool.audits.severity import FEEDS, PAST
 from truepool.audits.topics.incentives import IN_COSTS, payment_of
 from truepool.audits.values import AtCapacity, Audit, Calibration, Drift
 from truepool.core.formatting import in_unit, money
@@ -100,7 +100,9 @@ def agents(audit: Audit, most: int | None = None) -> Grid:
     """What each agent is worth; how often it reported, if reports are missing."""
     chosen, more = choose_agents(audit, most)
     feeds = {
-        f.who[0] for f in audit.findings if f.code in FEEDS and f.severity != "note"
+        f.who[0]
+        for f in audit.findings
+        if f.code in (*FEEDS, *PAST) and f.severity != "note"
     }
     sparse, unit = audit.missing > 0, audit.currency
     gains = any(one.gain is not None for one in audit.agent_summaries)
