@@ -10,7 +10,7 @@ from types import ModuleType
 import truepool
 
 ROOT = Path(__file__).parents[1]
-MOST_ENTRIES = 18
+MOST_ENTRIES = 19
 
 
 def contract():
