@@ -333,7 +333,10 @@ def _per_thousand(audit: Audit, saving: Estimate, p: float | None = None) -> str
 def _alternative(audit: Audit) -> str:
     """Name a simpler pool, unless it was measured with agents to be taken out."""
     plan = audit.recommendation
-    if plan.alternative is None or plan.alternative_cost is None or plan.without:
+    alone = plan.alternative == "best-agent" and plan.agent not in plan.without
+    if plan.without and not alone:  # it was measured with the agents to be taken out
+        return ""
+    if plan.alternative is None or plan.alternative_cost is None:
         return ""
     less = plan.cost is not None and plan.alternative_cost < plan.cost
     doubt = f", less than {plan.pool} but not significantly so" * less
