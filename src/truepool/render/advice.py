@@ -334,17 +334,15 @@ def _alternative(audit: Audit) -> str:
     """Name a simpler pool, unless it was measured with agents to be taken out."""
     plan = audit.recommendation
     alone = plan.alternative == "best-agent" and plan.agent not in plan.without
-    if plan.without and not alone:  # it was measured with the agents to be taken out
+    cost = plan.alternative_cost if alone or not plan.without else None
+    if plan.alternative is None or cost is None:
         return ""
-    if plan.alternative is None or plan.alternative_cost is None:
-        return ""
-    less = plan.cost is not None and plan.alternative_cost < plan.cost
+    less = plan.cost is not None and cost < plan.cost
     doubt = f", less than {plan.pool} but not significantly so" * less
     return (
         f"The simplest pool within one standard error of {plan.pool} is "
-        f"{_name(plan.alternative, plan)}, at "
-        f"{_cost(audit, plan.alternative_cost)} per case{doubt}: use it if you need a "
-        "rule that is easy to explain."
+        f"{_name(plan.alternative, plan)}, at {_cost(audit, cost)} per case{doubt}: "
+        "use it if you need a rule that is easy to explain."
     )
 
 
