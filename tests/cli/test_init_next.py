@@ -567,7 +567,9 @@ def test_votes_beside_reports_are_asked_about(tmp_path, monkeypatch, truepool):
     asked = "are 'coder Alpha', 'coder Beta 2' and 'coder Gamma' agents that vote 0 or"
     assert asked in out
     agents = "bert,llm,coder Alpha,coder Beta 2,coder Gamma"
-    assert f"Leave the outcome out. If so, add --agents '{agents}', or" in out
+    assert (
+        f"Leave the outcome out. If they are agents, add --agents '{agents}', or" in out
+    )
     words = ("--config", "pool.toml", "--outcome", "final", "--positive", "yes")
     code, _, err = truepool("audit", "t.csv", *words, "--agents", agents)
     assert code == 0, err
