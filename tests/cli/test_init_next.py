@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -605,3 +606,49 @@ def test_verdicts_in_words_beside_reports_lead_to_the_jury(
     code, _, err = truepool("jury", "t.csv", *given, "--positive", "yes")
     assert code == 0, err
     assert "holds only 0 and 1" not in err
+
+
+def test_a_long_list_of_percentages_is_one_line_of_the_config(
+    tmp_path, monkeypatch, truepool
+):
+    """Only its first line was a comment, so that the file was no TOML."""
+    monkeypatch.chdir(tmp_path)
+    table = {"probability": P["Alpha"]} | {
+        f"judge number {i} in percent": (100 * P["Beta 2"]).round(i % 3)
+        for i in range(6)
+    }
+    pd.DataFrame(table | {"fraud": LABEL}).to_csv("t.csv", index=False)
+    code, out, err = truepool("init", "t.csv", "-o", "pool.toml")
+    assert code == 0, err
+    tomllib.loads(Path("pool.toml").read_text())
+    (command,) = re.findall(r"^Next: truepool (.+)$", out, re.MULTILINE)
+    code, _, err = truepool(*shlex.split(command.replace("LABEL", "yes")))
+    assert code == 0, err
+
+
+def test_a_quality_beside_percentages_is_asked_about_as_falling(
+    tmp_path, monkeypatch, truepool
+):
+    monkeypatch.chdir(tmp_path)
+    table = {
+        "llama": P["Alpha"],
+        "gpt": (100 * P["Beta 2"]).round(1),
+        "comet": (99 - 60 * P["Gamma"]).round(1),
+        "flag": VOTES["Alpha"],
+        "fraud": LABEL,
+    }
+    pd.DataFrame(table).to_csv("t.csv", index=False)
+    code, out, err = truepool("init", "t.csv", "-o", "pool.toml")
+    assert code == 0, err
+    assert "does a high number of 'comet' mean a low probability?" in out
+    assert "are the reports of 'gpt' percentages?" in out
+    assert "is 'flag' an agent that votes 0 or 1?" in out
+    agents = "llama,gpt,comet"
+    options = f"--agents {agents} --percent=gpt --scores comet=100-0 --positive LABEL"
+    assert out.endswith(f"--config pool.toml {options}\n")
+    words = shlex.split(
+        options.replace("LABEL", "yes").replace(agents, f"{agents},flag")
+    )
+    code, out, err = truepool("audit", "t.csv", "--config", "pool.toml", *words)
+    assert code == 0, err
+    assert "reversed" not in out

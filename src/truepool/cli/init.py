@@ -89,7 +89,9 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
         if question.required:
             command += f" {_words(question)}"
     if joined := join_answers(profile.questions):
-        new = [n for n in joined["agents"] if n not in profile.options["agents"]]
+        sure = {value for q in profile.questions if q.likely for value, _ in q.choices}
+        sure.update(profile.options.get("agents", ()))
+        new = [name for name in joined["agents"] if name not in sure]
         lines.append(
             f"To check: if all of {format_names(new)} are agents, add "
             f"{_all_options(joined)} instead, with one --agents for all of them."

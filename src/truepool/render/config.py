@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any
 
 from truepool.core.formatting import join_names
@@ -120,7 +121,8 @@ def _question(question: Question, found: Mapping[str, Any]) -> list[str]:
     choices = question.choices or (("", "name it"),)
     answers: list[str] = []
     for value, reason in choices:
-        answers.append(f"# {_line(question.option, value)}  # {reason}")
+        line = _line(question.option, value, width=inf)  # one # to remove
+        answers.append(f"# {line}  # {reason}")
         answers += [
             f"# {_line('positive', label)}  # if {value} is the outcome: of which "
             "label the reports are probabilities"
@@ -134,14 +136,14 @@ def _question(question: Question, found: Mapping[str, Any]) -> list[str]:
     return ["", f"{start}{cure}", *answers]
 
 
-def _line(option: str, value: Any) -> str:
+def _line(option: str, value: Any, width: float = WIDTH) -> str:
     line = f"{option} = {_value(value)}"
     if option not in ("agents", "percent") or value is True:
         return line
     # One text of agents is split at commas; a question mark stands for any character.
     names = [_value(name.replace(",", "?")) for name in value]
     line = f"{option} = [{', '.join(names)}]"
-    if len(line) <= WIDTH or not names:
+    if len(line) <= width or not names:
         return line
     return f"{option} = [\n    " + ",\n    ".join(names) + ",\n]"
 

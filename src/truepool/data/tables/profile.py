@@ -50,7 +50,8 @@ customer; one with fewer, of what kind they are."""
 
 CODE_NAMES = frozenset(
     ("id", "no", "nr", "number", "code", "key", "account", "card", "client", "customer",
-     "patient", "mrn", "user", "merchant", "device", "host")
+     "patient", "mrn", "user", "merchant", "device", "host", "holder", "policyholder",
+     "insured", "member", "claimant", "household")
 )  # fmt: skip
 """How a column of whole numbers is called that name something."""
 TOTALS = frozenset(

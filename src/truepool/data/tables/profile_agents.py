@@ -2,7 +2,7 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -115,7 +115,11 @@ def _ask_for_agents(look: Findings) -> None:
     look.suggested += large.values()
     tops = {n: float(np.nanmax(c.by_row)) for n, c in (fine or large).items()}
     if far := _far_beyond_one(tops):
-        _ask_if_percentages(look, far)
+        falling = _falling(large, tops, far)
+        if percent := {name: top for name, top in far.items() if name not in falling}:
+            _ask_if_percentages(look, percent)
+        if falling:
+            _ask_for_falling_scores(look, falling)
         return
     above = [name for name, top in tops.items() if top > 1]
     if above and len(tops) < len(large):
@@ -129,6 +133,30 @@ def _ask_for_agents(look: Findings) -> None:
             (True, "if the reports lie between 0 and 100"),
             *([some] if len(above) < len(large) else []),
         )
+
+
+def _falling(
+    columns: Mapping[str, ColumnProfile],
+    tops: Mapping[str, float],
+    far: Iterable[str],
+) -> dict[str, str]:
+    """Say why columns up to 100 may be high where a probability is low."""
+    fractions = [columns[name].by_row for name, top in tops.items() if 0 < top <= 1]
+    numbers = {name: columns[name].by_row for name in far}
+    found = score_columns(numbers, fractions, "the reports")
+    return {name: why for name, (why, falls) in found.items() if falls}
+
+
+def _ask_for_falling_scores(look: Findings, found: Mapping[str, str]) -> None:
+    """Ask whether a high number means a low probability."""
+    names = ",".join(name.replace(",", "?") for name in found)
+    ends = f"{names}=100-0"
+    why = "; ".join(f"{name!r}: {reason}" for name, reason in found.items())
+    sentence = (
+        f"does a high number of {join_names([*map(repr, found)])} mean a low "
+        f"probability? {why}. If so, pass --scores {shlex.quote(ends)}."
+    )
+    look.ask("scores", sentence, (ends, "the highest first"))
 
 
 def _find_jury(look: Findings) -> bool:

@@ -34,7 +34,7 @@ def ask_for_score_columns(look: Findings, outcome: ColumnProfile | None) -> None
         return
     large = {n: c.by_row for n, c in look.open.items() if _may_be_score(c)}
     small = {c.name: c for c in look.suggested if c.is_score}
-    agents, others, what = _reference(look, outcome, small)
+    agents, others, what = reference(look, outcome, small)
     if not others:
         return
     whole = {
@@ -102,7 +102,7 @@ def _may_be_score(column: ColumnProfile) -> bool:
     return bool((n == np.floor(n)).all() and n.min() >= 0 and 100 < n.max() <= most)
 
 
-def _reference(
+def reference(
     look: Findings,
     outcome: ColumnProfile | None,
     scores: Mapping[str, ColumnProfile],

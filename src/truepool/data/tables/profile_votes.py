@@ -11,6 +11,7 @@ from truepool.data.tables.doubtful_columns import score_columns
 from truepool.data.tables.profile_agents import sharing_words
 from truepool.data.tables.profile_findings import Findings
 from truepool.data.tables.profile_outcome import outcome_labels
+from truepool.data.tables.profile_scores import reference
 from truepool.data.tables.question import vote_question
 
 FEWEST = 3
@@ -20,11 +21,11 @@ FEWEST = 3
 def ask_for_votes(look: Findings) -> None:
     """Ask about columns of 0 and 1 that rise with the reports, or with such columns."""
     votes = {n: c.by_row for n, c in look.open.items() if _is_vote(c)}
-    if not _has_agents(look) or len(votes) < _fewest(look):
+    if not _has_columns(look) or len(votes) < _fewest(look):
         return
-    others = [column.by_row for column in look.reports]
+    agents, others, _ = reference(look, None, {})
     found: dict[str, str] = {}
-    while len(others) < len(look.reports) + len(votes):
+    while others and len(found) < len(votes):
         rest = {name: v for name, v in votes.items() if name not in found}
         moving = score_columns(rest, others, "the reports")
         rising = {name: why for name, (why, falls) in moving.items() if not falls}
@@ -35,13 +36,13 @@ def ask_for_votes(look: Findings) -> None:
     if found:
         look.suggested += [look.open[name] for name in found]
         note = "" if "outcome" in look.options else "Leave the outcome out."
-        agents = look.options["agents"]
         look.questions.append(vote_question(found, agents, note))
 
 
 def describe_verdicts(look: Findings) -> Iterator[str]:
     """Say what reads columns that share two words, those of the outcome if known."""
-    columns = sharing_words(look.open) if _has_agents(look) else []
+    known = _has_columns(look) and "agents" in look.options
+    columns = sharing_words(look.open) if known else []
     if len(columns) < _fewest(look) + ("outcome" in look.options):
         return
     words = outcome_labels(columns[0])
@@ -58,10 +59,9 @@ def describe_verdicts(look: Findings) -> Iterator[str]:
     )
 
 
-def _has_agents(look: Findings) -> bool:
-    """Whether agents with a column each are known."""
-    other = look.classes or look.jury or "long" in look.options
-    return not other and "agents" in look.options
+def _has_columns(look: Findings) -> bool:
+    """Whether agents have one column each, with numbers."""
+    return not (look.classes or look.jury or "long" in look.options)
 
 
 def _fewest(look: Findings) -> int:
