@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from faults import COSTS, sound
+from sklearn.metrics import roc_auc_score
 from typer.testing import CliRunner
 
 from truepool.audits import audit
@@ -147,13 +148,20 @@ def test_a_change_of_scale_is_a_warning():
         odds = np.log(reports[AT:, 1] / (1 - reports[AT:, 1]))
         reports[AT:, 1] = 1 / (1 + np.exp(-3 * odds))
 
-    (finding,) = findings(spoilt(sharper))
+    panel = spoilt(sharper)
+    (finding,) = findings(panel)
     assert (finding.code, finding.severity, finding.who) == (
         "rescaled-feed",
         "warning",
         ("agent1",),
     )
     assert abs(finding.since - AT) < 100
+    before, since = (
+        roc_auc_score(panel.outcomes[part], panel.reports[part, 1])
+        for part in (slice(None, finding.since), slice(finding.since, None))
+    )
+    words = f" Its AUC was {before:.2f} before and is {since:.2f} since."
+    assert finding.sentence.endswith(words)
 
 
 def test_a_feed_that_dies_among_cases_without_an_outcome_is_found():

@@ -20,7 +20,7 @@ from truepool.audits.feed_runs import (
     steady_agents,
 )
 from truepool.audits.severity import LIKELY, RUN, SURE
-from truepool.audits.timeline import Timeline, timeline
+from truepool.audits.timeline import Timeline, describe_ranks, timeline
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
@@ -67,7 +67,8 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         yield _check_repeated(evidence, line, codes, i, agent)
         link, shift = linked[i][0], moved[i][1]
         yield _check_unlinked(evidence, line, link, i, agent)
-        yield _check_rescaled(working, shift, i, agent)
+        ranks = describe_ranks(evidence.panel, line, shift.place, i)
+        yield _check_rescaled(working, shift, i, agent, ranks)
 
 
 def _without_past_runs(evidence: Evidence, line: Timeline) -> Timeline:
@@ -306,7 +307,9 @@ def _check_unlinked(
     )
 
 
-def _check_rescaled(line: Timeline, found: Shift, i: int, agent: str) -> Candidate:
+def _check_rescaled(
+    line: Timeline, found: Shift, i: int, agent: str, ranks: str
+) -> Candidate:
     reports = scalar(line.values)[:, i]
     (low, middle, high), (lower, median, higher) = (
         _quartiles(part) for part in (reports[: found.place], reports[found.place :])
@@ -318,7 +321,7 @@ def _check_rescaled(line: Timeline, found: Shift, i: int, agent: str) -> Candida
         f"The reports of {agent} changed {found.kind}{when}: "
         f"half of them lay between {percent(low)} and {percent(high)} (median "
         f"{percent(middle)}), now between {percent(lower)} and {percent(higher)} "
-        f"(median {percent(median)}). The other agents' reports did not change.",
+        f"(median {percent(median)}). The other agents' reports did not change.{ranks}",
         f"Ask whether {agent} was retrained or rescaled then, and fit the pool again "
         "on cases since.",
         p_value=found.p_value,
