@@ -66,7 +66,8 @@ def test_a_feed_that_stopped_is_an_error_and_a_gap_that_is_over_a_warning():
     )
     (away,) = findings(spoilt(gap))
     assert (away.code, away.severity) == ("reporting-gap", "warning")
-    assert "from case 1,001 of 1,500 to case 1,200" in away.sentence
+    assert "from case 1,001 of 1,500 to case 1,200 of 1,500:" in away.sentence
+    assert away.sentence.endswith("without a report; it has no other gap.")
 
 
 def test_a_dead_feed_that_came_back_is_told_with_its_end():
@@ -77,8 +78,8 @@ def test_a_dead_feed_that_came_back_is_told_with_its_end():
     assert (finding.code, finding.severity) == ("constant-run", "warning")
     assert finding.since == 400
     assert finding.sentence.startswith(
-        "The feed of agent1 was stuck from case 401 of 1,500 to case 800: it reported "
-        "nothing but 5 %, 400 times;"
+        "The feed of agent1 was stuck from case 401 of 1,500 to case 800 of 1,500: it "
+        "reported nothing but 5 %, 400 times;"
     )
     assert finding.advice.startswith("Leave out those rows, and ask")
     assert "Do not just empty those cells" in finding.advice, "it would cost more"

@@ -204,8 +204,8 @@ def _constant(
     return replace(
         found,
         code=RUN,
-        sentence=f"The feed of {agent} was stuck from {line.describe(place)} to case "
-        f"{stop:,}: it reported nothing but {value}, {count:,} times; "
+        sentence=f"The feed of {agent} was stuck from {line.describe(place)} to "
+        f"{line.describe(stop - 1)}: it reported nothing but {value}, {count:,} times; "
         f"{_usual(run.usual)}.",
         advice=f"Leave out those rows, or empty those cells of {agent}, and ask "
         "whoever runs its feed what happened.",
@@ -236,13 +236,16 @@ def _check_stopped(
         start = f"{agent} stopped reporting at {line.describe(place)}"
         pool = "does without it meanwhile"
     else:
-        start = f"{agent} did not report from {line.describe(place)} to case {stop:,}"
+        last = line.describe(stop - 1)
+        start = f"{agent} did not report from {line.describe(place)} to {last}"
         pool = "did without it then"
+    others = "it has no other gap"
+    if run.usual:
+        others = f"99 % of its other gaps are no longer than {run.usual}"
     return Candidate(
         "stopped-feed" if on else "reporting-gap",
         (agent,),
-        f"{start}: {count:,} cases in a row without a report; 99 % of its other "
-        f"gaps are no longer than {run.usual}.",
+        f"{start}: {count:,} cases in a row without a report; {others}.",
         f"Ask whoever runs the feed of {agent} what happened; the pool {pool}.",
         p_value=run.p_value,
         most="error" if on else "warning",
