@@ -17,10 +17,11 @@ from truepool.core.formatting import (
 )
 from truepool.measures.capacity import without_capacity
 from truepool.render.actions import FAULTS, backfires
-from truepool.render.advice import in_words, pool_name, suspects, unit
+from truepool.render.advice import pool_name, suspects
 from truepool.render.costs import describe, describe_classes
 from truepool.render.labels import class_names
 from truepool.render.removal import agents_left
+from truepool.render.savings import in_words, unit
 
 FIXED = "if fixed"
 """When a finding's savings per case are made; below 0, fixing it alone is no cure."""
