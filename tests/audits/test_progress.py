@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, replace
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -9,12 +10,12 @@ from faults import COSTS, flipped, sound
 
 from truepool.audits import audit
 from truepool.audits.progress import compare_audits
-from truepool.audits.values import Segment
+from truepool.audits.values import Fix, Segment
 from truepool.comparison import Estimate
 from truepool.core.errors import SourceError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.render.verdict import changes
+from truepool.render.verdict import DEFAULT_POOL, changes
 from truepool.stress.temperature import Temperature
 
 QUICK = {"costs": COSTS, "resamples": 20}
@@ -352,3 +353,57 @@ def test_figures_of_two_pools_are_those_of_pools_that_are_named(extreme, pool):
     assert f"{pool}, in use then, cost" in text or not other
     assert (f"less severe (then {pool}, now {result.pool})" in text) is other
     assert ("The pool in use costs" in text) is not other
+
+
+HINT = "If you use auto by now, pass --pool auto."
+
+
+@pytest.mark.parametrize(
+    ("then", "advised", "audited", "now", "line"),
+    [
+        ("mean", "auto", "mean", "mean",
+         f"The earlier audit advised auto; now: keep mean. {HINT}"),
+        ("mean", "auto", "mean", "platt",
+         f"The earlier audit advised auto; now: use platt. {HINT}"),
+        ("mean", "auto", "mean", "auto", f"The earlier audit advised auto. {HINT}"),
+        ("mean", "auto", "mean", None, f"The earlier audit advised auto. {HINT}"),
+        ("auto", "auto", "mean", "mean",
+         f"The earlier audit advised auto; now: keep mean. {HINT}"),
+        ("mean", "auto", "auto", "auto", ""),
+        ("mean", "auto", "auto", "platt",
+         "The earlier audit advised auto; now: use platt."),
+        ("mean", "mean", "auto", "auto",
+         "The earlier audit advised mean; now: keep auto."),
+        ("mean", "mean", "mean", "mean", ""),
+        ("mean", None, "mean", "mean", ""),
+    ],
+)  # fmt: skip
+def test_advice_that_changed_or_may_have_been_followed_is_said(
+    extreme, then, advised, audited, now, line
+):
+    """An audit judges `mean` unless told that its advice was followed."""
+    result, _ = extreme
+    earlier = json.loads(json.dumps(result.to_dict()))
+    earlier["pool"], earlier["recommendation"]["pool"] = then, advised
+    plan = replace(result.recommendation, in_use=audited, pool=now, fixes=())
+    current = replace(result, pool=audited, recommendation=plan)
+    found = compare_audits(earlier, current)
+    assert found.advised == advised
+    lines = changes(replace(current, changes=found))
+    assert [one for one in lines if "earlier audit" in one] == ([line] if line else [])
+
+
+def test_a_pool_at_fault_is_not_said_to_be_kept(extreme):
+    result, _ = extreme
+    earlier = json.loads(json.dumps(result.to_dict()))
+    earlier["recommendation"]["pool"] = "auto"
+    fault = Fix("biased-pool", (), "error")
+    plan = replace(result.recommendation, pool=result.pool, fixes=(fault,))
+    current = replace(result, recommendation=plan)
+    text = " ".join(changes(replace(current, changes=compare_audits(earlier, current))))
+    assert "advised auto; now no pool costs significantly less than mean." in text
+    assert "keep" not in text
+
+
+def test_the_pool_that_is_audited_by_default():
+    assert signature(audit).parameters["pool"].default == DEFAULT_POOL

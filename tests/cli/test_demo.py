@@ -250,8 +250,9 @@ def test_the_saving_is_that_of_the_recommendation(pool, errors, expected):
         errors=errors, without_saving=None,
     )  # fmt: skip
     shown = SimpleNamespace(
-        recommendation=recommended, level=0.95, classes=2, costs={"fn": 10, "fp": 1}
-    )
+        recommendation=recommended, level=0.95, classes=2, costs={"fn": 10, "fp": 1},
+        findings=(),
+    )  # fmt: skip
     sentence = verb.saving_sentence(shown)
     assert expected in sentence
     assert sentence.endswith("per 1,000 cases (95 % interval 10 to 30).")

@@ -56,7 +56,7 @@ NOT_CORRECTED = (
     "hold for later ones."
 )
 PLATT_COSTS_MORE = " Compare the pools first: on these cases `platt` itself costs more."
-ALL_AT_ONCE = " `truepool fit --pool stacked-lr` learns to correct all agents at once."
+ALL_AT_ONCE = " `truepool fit --pool {}` learns to correct all agents at once."
 BACKFIRES = (
     "Leave it as it is unless you change the pool too: recalibrated alone, it would "
     "make decisions cost more on these cases."

@@ -85,6 +85,7 @@ def compare_audits(earlier: Mapping[str, Any], audit: Audit) -> Changes:
         ),
         tuple(key for key in moved["worse"] if key not in then),
         earlier["pool"],
+        recommendation["pool"],
     )
 
 

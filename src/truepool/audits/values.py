@@ -269,6 +269,8 @@ class Changes:
     """Code and agents of those of ``worse`` that the earlier audit did not have."""
     pool: str = ""
     """The pool in use then; its costs and faults are not those of another one."""
+    advised: str | None = None
+    """The pool recommended then; None where none was."""
 
     @property
     def comparable(self) -> bool:
@@ -436,8 +438,7 @@ class Audit:
             under.setdefault(root.key, [])
             if root is not finding:
                 under[root.key].append(finding)
-        roots = [finding for finding in self.findings if finding.key in under]
-        return tuple((root, tuple(under[root.key])) for root in roots)
+        return tuple((f, tuple(under[f.key])) for f in self.findings if f.key in under)
 
     def count(self, severity: Severity) -> int:
         """Return how many findings are of this severity."""

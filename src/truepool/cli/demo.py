@@ -216,8 +216,8 @@ def _audit(console: "Console", panels: "DemoPanels", seed: int) -> "Audit":
 
 def saving_sentence(audit: "Audit") -> str:
     """Say what following the recommendation saves per 1,000 cases."""
-    from truepool.render.advice import pool_name, unit
-    from truepool.render.numbers import per_thousand
+    from truepool.render.advice import pool_name
+    from truepool.render.savings import per_thousand
 
     plan = audit.recommendation
     saving = plan.saving if plan.without_saving is None else plan.without_saving
@@ -226,8 +226,7 @@ def saving_sentence(audit: "Audit") -> str:
     until = " until the broken models are fixed" if plan.errors else ""
     return (
         f"the audit finds what broke and what to do; using {pool_name(plan)} instead "
-        f"of {plan.in_use}{until} saves "
-        f"{per_thousand(saving, audit.level, unit(audit))}."
+        f"of {plan.in_use}{until} saves {per_thousand(audit, saving)}."
     )
 
 

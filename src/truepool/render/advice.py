@@ -2,7 +2,7 @@
 
 from collections.abc import Set as AbstractSet
 
-from truepool.audits.attribution import DOUBTFUL, SELECTION
+from truepool.audits.attribution import DOUBTFUL
 from truepool.audits.priorities import (
     first_fixes,
     is_cured,
@@ -28,9 +28,14 @@ from truepool.render.actions import (
     unproven,
     worded,
 )
-from truepool.render.costs import unit as costs_unit
-from truepool.render.numbers import equation, per_thousand, savings_per_thousand
+from truepool.render.numbers import equation
 from truepool.render.removal import agents_left, before_faults, decide_alone
+from truepool.render.savings import (
+    in_words,
+    per_thousand,
+    savings_per_thousand,
+    selective,
+)
 
 PER_CASE = " per case"
 
@@ -91,16 +96,6 @@ def _question(audit: Audit) -> list[str]:
 def pool_name(plan: Recommendation) -> str:
     """Name the recommended pool."""
     return _name(str(plan.pool), plan)
-
-
-def unit(audit: Audit) -> str:
-    """Name what costs are counted in, where that is known."""
-    return costs_unit(audit.costs, audit.classes)
-
-
-def in_words(audit: Audit) -> str:
-    """Say what costs are counted in."""
-    return f"in {unit(audit) or 'the unit of your costs'}"
 
 
 def _first(audit: Audit) -> str:
@@ -192,7 +187,7 @@ def _pool(audit: Audit) -> str:
         f"{_cost(audit, plan.cost)} per case, {plan.in_use} "
         f"{_cost(audit, plan.cost_in_use)} "
         f"({_validation(audit)}{as_is}). That saves {saved} per "
-        f"case, {_per_thousand(audit, plan.saving, plan.p_value)}; {plan.why}."
+        f"case, {per_thousand(audit, plan.saving, plan.p_value)}; {plan.why}."
         f"{_without(audit)}{_lowest(audit)}{alone}{_constant(audit)}{_auto(audit)}"
         f"{again}"
     )
@@ -205,12 +200,12 @@ def _pool_of_part(audit: Audit, saving: Estimate) -> str:
     cost, in_use = plan.without_cost or 0.0, plan.cost_in_use or 0.0
     saved = (
         f"That saves {_cost(audit, saving.value)} per case, "
-        f"{_per_thousand(audit, saving)}; {plan.why}"
+        f"{per_thousand(audit, saving)}; {plan.why}"
     )
     with_all = ""
     if not saving.low > 0:
         than = "That is more" if saving.high < 0 else "That is not significantly less"
-        shown = savings_per_thousand(saving, audit.level, unit(audit))
+        shown = savings_per_thousand(audit, saving)
         saved = f"{than} ({shown})"
         with_all = f", significantly less than {plan.in_use}"
     before = before_faults(audit) if (plan.cost or 0.0) < cost else ""
@@ -288,9 +283,9 @@ def _constant(audit: Audit) -> str:
     than = f"{plan.in_use} does not cost significantly less"
     if saving.high < 0:
         than = f"{plan.in_use} costs more than that"
-    shown = savings_per_thousand(saving, audit.level, unit(audit))
+    shown = savings_per_thousand(audit, saving)
     cure = "Check whether these costs are yours."
-    if any(f.code == SELECTION and f.severity != "note" for f in audit.findings):
+    if selective(audit):
         cure = DOUBTFUL
     return (
         f" Deciding {plan.constant} in every case would cost {_cost(audit, cost)} per "
@@ -308,12 +303,10 @@ def _auto(audit: Audit) -> str:
         return " auto would decide no case at another cost."
     if saving.high < 0:
         more = Estimate(-saving.value, -saving.high, -saving.low)
-        return (
-            f" auto would cost more than {plan.in_use}: {_per_thousand(audit, more)}."
-        )
-    amount = _per_thousand(audit, saving)
+        return f" auto would cost more than {plan.in_use}: {per_thousand(audit, more)}."
+    amount = per_thousand(audit, saving)
     if not saving.low > 0:
-        shown = savings_per_thousand(saving, audit.level, unit(audit))
+        shown = savings_per_thousand(audit, saving)
         return f" auto does not cost significantly less than {plan.in_use} ({shown})."
     if plan.saving is not None and saving.value < plan.saving.value:
         return f" auto would save less than {plan.pool}: {amount}."
@@ -324,10 +317,6 @@ def _auto(audit: Audit) -> str:
         f" auto would save {amount}, which is not significant after adjusting for the "
         f"{plan.tried} pools tried{p}."
     )
-
-
-def _per_thousand(audit: Audit, saving: Estimate, p: float | None = None) -> str:
-    return per_thousand(saving, audit.level, unit(audit), p)
 
 
 def _alternative(audit: Audit) -> str:

@@ -114,7 +114,9 @@ def per_thousand(
     return f"{what} per 1,000 {of} ({interval})"
 
 
-def savings_per_thousand(saving: Estimate, level: float, unit: str = "") -> str:
+def savings_per_thousand(
+    saving: Estimate, level: float, unit: str = "", of: str = "cases"
+) -> str:
     """Return the same without saying that anything is saved.
 
     >>> print(savings_per_thousand(Estimate(-0.02, -0.03, 0.01), 0.95, "EUR"))
@@ -123,10 +125,8 @@ def savings_per_thousand(saving: Estimate, level: float, unit: str = "") -> str:
     savings per 1,000 cases: 1 error, 95 % interval 0 to 10
     """
     shown, low, high = _thousandfold(saving)
-    what = _count(shown, unit)
-    return (
-        f"savings per 1,000 cases: {what}, {100 * level:g} % interval {low} to {high}"
-    )
+    interval = f"{100 * level:g} % interval {low} to {high}"
+    return f"savings per 1,000 {of}: {_count(shown, unit)}, {interval}"
 
 
 def _count(shown: str, unit: str) -> str:

@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from truepool.audits.priorities import first_fixes, later_fixes
 from truepool.audits.severity import CALIBRATION, DOUBTS, LEAK, RUN
 from truepool.audits.topics.threshold import POOL_FAULTS
-from truepool.audits.values import SEVERITIES, Audit, Finding, Fix, Recommendation
+from truepool.audits.values import (
+    SEVERITIES,
+    Audit,
+    Changes,
+    Finding,
+    Fix,
+    Recommendation,
+)
 from truepool.comparison import Row
 from truepool.core.formatting import (
     end_once,
@@ -17,14 +24,17 @@ from truepool.core.formatting import (
 )
 from truepool.measures.capacity import without_capacity
 from truepool.render.actions import FAULTS, backfires
-from truepool.render.advice import in_words, pool_name, suspects, unit
+from truepool.render.advice import pool_name, suspects
 from truepool.render.costs import describe, describe_classes
 from truepool.render.labels import class_names
 from truepool.render.removal import agents_left
+from truepool.render.savings import in_words, unit
 
 FIXED = "if fixed"
 """When a finding's savings per case are made; below 0, fixing it alone is no cure."""
 
+DEFAULT_POOL = "mean"
+"""What an audit judges unless it is told which pool is in use."""
 MOST_NAMES = 3
 """Agents that the verdict names; of more, how many others there are."""
 LOCAL = "fixed or left out where {fail}"
@@ -172,6 +182,8 @@ def changes(audit: Audit) -> list[str]:
             f"The two audits differ in {join_names(then.settings)}, so costs and "
             "findings cannot be compared directly."
         )
+    if advised := _advised(audit, then):
+        lines.append(advised)
     if then.left_out:
         lines.append(
             f"Findings about {join_names(then.left_out)}, left out this time, do not "
@@ -186,6 +198,24 @@ def changes(audit: Audit) -> list[str]:
     if not then.worse and not then.better and not then.certain:
         lines.append("No errors or warnings were added or resolved.")
     return lines
+
+
+def _advised(audit: Audit, then: Changes) -> str:
+    """Say that another pool was advised then, or that it is not the one audited now.
+
+    A pool that is neither the default nor the one audited then was chosen since.
+    """
+    plan, pool = audit.recommendation, then.advised
+    parts = []
+    if pool and plan.pool and pool != plan.pool:
+        now = f"now: {'use' if plan.change else 'keep'} {plan.pool}"
+        if not plan.change and any(not fix.who for fix in plan.errors):
+            now = f"now no pool costs significantly less than {plan.in_use}"
+        parts.append(f"The earlier audit advised {pool}; {now}.")
+    if pool not in (None, audit.pool) and audit.pool in (then.pool, DEFAULT_POOL):
+        parts = parts or [f"The earlier audit advised {pool}."]
+        parts.append(f"If you use {pool} by now, pass --pool {pool}.")
+    return " ".join(parts)
 
 
 def _known(key: tuple[str, ...]) -> str:

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from faults import COSTS, SKILLS, over_confident, sound
@@ -11,7 +13,7 @@ from truepool.audits.miscalibration import (
     mean_bias,
     measure,
 )
-from truepool.audits.topics.calibration import calibration
+from truepool.audits.topics.calibration import calibration, name_stacking
 from truepool.comparison import Estimate
 from truepool.core.arrays import from_log_scale, log_scale
 from truepool.data.costs import Costs
@@ -261,7 +263,36 @@ def test_recalibration_is_judged_by_later_cases_as_pools_are():
     assert finding.advice.startswith("Recalibrating the pool would make decisions cost")
     assert finding.advice.endswith("does not hold for later ones.")
     stacking = any("--pool stacked-lr" in f.advice for f in result.findings)
-    assert stacking == (saved["stacked-lr"].high >= 0)
+    assert stacking == (saved["stacked-lr"].value >= 0)
+
+
+@pytest.mark.parametrize(
+    ("in_use", "stacked", "auto", "named"),
+    [
+        ("mean", 0.0, 0.2, "stacked-lr"),
+        ("mean", -0.1, 0.2, "auto"),
+        ("mean", -0.1, 0.0, None),
+        ("mean", None, None, None),
+        ("mean", None, 0.2, "auto"),
+        ("auto", 0.1, None, None),
+        ("stacked-lr", None, 0.1, None),
+    ],
+)
+def test_a_pool_named_as_a_cure_costs_no_more_than_the_one_in_use(
+    in_use, stacked, auto, named
+):
+    """It was named unless it cost significantly more, also beside `auto` itself."""
+    compared = tuple(
+        SimpleNamespace(pool=pool, saved=Estimate(value, value - 9, value + 9))
+        for pool, value in (("stacked-lr", stacked), ("auto", auto))
+        if value is not None
+    )
+    evidence = SimpleNamespace(
+        pool=SimpleNamespace(name=in_use), compute=lambda quantity: compared
+    )
+    text = name_stacking(evidence, None)
+    words = f" `truepool fit --pool {named}` learns to correct all agents at once."
+    assert text == (words if named else "")
 
 
 @pytest.mark.parametrize("pool", ["mean", "vcg"])

@@ -26,7 +26,7 @@ from truepool.audits.miscalibration import (
 from truepool.audits.reliability import reliability, worst_group
 from truepool.audits.severity import LIKELY, RUN, SURE
 from truepool.audits.topic import Topic
-from truepool.audits.topics.comparison import costs_more
+from truepool.audits.topics.comparison import correcting_pool, costs_more
 from truepool.audits.topics.reversal import (
     CHANCE,
     discrimination,
@@ -322,8 +322,9 @@ def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
 
 
 def name_stacking(evidence: Evidence, saving: Estimate | None) -> str:
-    """Name the pool that corrects agents, unless it costs more on the same cases."""
-    return "" if costs_more(evidence, "stacked-lr") else miscalibration.ALL_AT_ONCE
+    """Name a pool that corrects agents, if it costs no more and is not in use."""
+    pool = correcting_pool(evidence)
+    return "" if pool is None else miscalibration.ALL_AT_ONCE.format(pool)
 
 
 def _platt(evidence: Evidence, saving: Estimate | None) -> str:

@@ -168,6 +168,21 @@ def costs_more(evidence: Evidence, pool: str) -> bool:
     )
 
 
+def correcting_pool(evidence: Evidence) -> str | None:
+    """Name a pool that corrects its agents and does not cost more than the one in use.
+
+    `stacked-lr` if it costs no more, else `auto` if it costs less. None if neither was
+    compared and does, or the pool in use is one of them and corrects them already.
+    """
+    if evidence.pool.name in ("stacked-lr", RECOMMENDED):
+        return None
+    compared = evidence.compute(paired_comparisons)
+    saved = {other.pool: other.saved.value for other in compared}
+    if saved.get("stacked-lr", -1.0) >= 0:
+        return "stacked-lr"
+    return RECOMMENDED if saved.get(RECOMMENDED, 0.0) > 0 else None
+
+
 def _diebold_mariano(evidence: Evidence, gap: FloatArray) -> float | None:
     times = evidence.panel.times
     if times is None or evidence.panel.groups is not None:
