@@ -70,6 +70,15 @@ def percent_option(agents: Sequence[str]) -> str:
     return f"--percent={shlex.quote(join_patterns(agents))}"
 
 
+def scores_option(agent: str, span: str) -> str:
+    """Return the option that says of a table from where to where an agent's scores go.
+
+    >>> scores_option("vendor b", "100-0")
+    "--scores 'vendor b=100-0'"
+    """
+    return f"--scores {shlex.quote(f'{join_patterns([agent])}={span}')}"
+
+
 def join_patterns(names: Sequence[str]) -> str:
     """Return names in one text that is split at commas.
 
