@@ -79,6 +79,19 @@ def scores_option(agent: str, span: str) -> str:
     return f"--scores {shlex.quote(f'{join_patterns([agent])}={span}')}"
 
 
+def reversing_options(agent: str) -> str:
+    """End a sentence with the options that reverse an agent's reports, by their unit.
+
+    >>> reversing_options("rf").partition(".")[0]
+    ': pass `--scores rf=1-0`'
+    """
+    return (
+        f": pass `{scores_option(agent, '1-0')}`. If it reports percentages, pass "
+        f"`{scores_option(agent, '100-0')}` and name the others that do "
+        "(--percent=NAMES); if scores, swap the ends of its range."
+    )
+
+
 def join_patterns(names: Sequence[str]) -> str:
     """Return names in one text that is split at commas.
 

@@ -17,7 +17,7 @@ from truepool.audits.topics.feeds import fix_feed
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, case_mean, to_classes
 from truepool.data.panel import Panel
-from truepool.data.report_units import scores_option
+from truepool.data.report_units import reversing_options
 from truepool.data.sparse import DENSE_CELLS
 from truepool.measures.groups import describe_shortage, enough_cases
 from truepool.measures.inference import holm, independent_units, paired_p_values
@@ -318,7 +318,7 @@ def _agent(evidence: Evidence, i: int) -> Candidate:
         f"{agent} is reversed: the higher its report, the less likely the event "
         f"(AUC {test.area:.2f}).",
         f"Ask which class {agent} means by 1; until then leave it out, or use one "
-        f"minus its report{_reversing_option(agent) if panel.classes == 2 else ''}.",
+        f"minus its report{reversing_options(agent) if panel.classes == 2 else '.'}",
         p_value=test.p_value,
         matters=test.area < REVERSED,
         number=auc_interval(test.area, test.outcomes, evidence.level),
@@ -331,15 +331,6 @@ def _agent(evidence: Evidence, i: int) -> Candidate:
     if test.p_value < LIKELY and evidence.panel.times is not None:
         candidate = _add_date(candidate, evidence, i, test.places, test.excess)
     return candidate
-
-
-def _reversing_option(agent: str) -> str:
-    """Name the option that reverses an agent's reports, by the unit of the table."""
-    return (
-        f": pass `{scores_option(agent, '1-0')}`. If it reports percentages, pass "
-        f"`{scores_option(agent, '100-0')}` and name the others that do "
-        "(--percent=NAMES); if scores, swap the ends of its range"
-    )
 
 
 def _add_date(
