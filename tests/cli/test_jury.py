@@ -348,6 +348,60 @@ def test_scores_without_labels_count_in_equal_steps(truepool, tmp_path):
     ) == (2, True)
 
 
+def test_judges_may_have_ranges_of_their_own(truepool, tmp_path):
+    mixed, fractions = tmp_path / "mixed.csv", tmp_path / "fractions.csv"
+    verdicts = np.random.default_rng(0).integers(0, 5, (60, 3)) / 4
+    labels = [
+        str(int(row.sum() > 1.5)) if t % 2 else "" for t, row in enumerate(verdicts)
+    ]
+    write(fractions, verdicts, labels)
+    write(mixed, np.array([0, 100, 1]) + verdicts * np.array([1, -100, 4]), labels)
+    first, second = JUDGES[1:3]
+    words = ("--outcome", "passed", "--json")
+    ranges = ("--scores", f"{first}=100-0", "--scores", f"{second}=1-5")
+    for chosen in ((), ("--ignore", first), ("--agents", f"{JUDGES[0]},{second}")):
+        code, out, _ = truepool("jury", mixed, *words, *ranges, *chosen)
+        assert code == 0
+        assert out == truepool("jury", fractions, *words, *chosen)[1]
+
+
+def test_scores_of_a_shared_range_may_fall(truepool, tmp_path):
+    rising, falling = tmp_path / "rising.csv", tmp_path / "falling.csv"
+    scores = np.random.default_rng(0).integers(1, 6, (40, 3))
+    labels = [str(int(row.sum() > 8)) for row in scores]
+    write(rising, scores, labels)
+    write(falling, 6 - scores, labels)
+    words = ("--outcome", "passed", "--json")
+    up = json.loads(truepool("jury", rising, *words, "--scores", "1-5")[1])
+    down = json.loads(truepool("jury", falling, *words, "--scores", "5-1")[1])
+    assert [step["score"] for step in down["score_scale"]] == [5, 4, 3, 2, 1]
+    assert [step["probability"] for step in down["score_scale"]] == pytest.approx(
+        [step["probability"] for step in up["score_scale"]]
+    )
+    assert down["judges"] == up["judges"]
+
+
+def test_the_runs_of_a_judge_have_its_range(truepool, tmp_path):
+    path, fractions = tmp_path / "runs.csv", tmp_path / "fractions.csv"
+    header = "item,judge,verdict,passed"
+    verdicts = np.random.default_rng(0).integers(1, 6, (30, 3)).tolist()
+    for file, ann in ((path, str), (fractions, lambda score: (5 - score) / 4)):
+        rows = [
+            f"q{t},{judge},{verdict},"
+            for t, (one, other, bob) in enumerate(verdicts)
+            for judge, verdict in (
+                ("ann", ann(one)),
+                ("ann", ann(other)),
+                ("bob", bob / 5),
+            )
+        ]
+        file.write_text("\n".join([header, *rows]) + "\n")
+    words = ("--long", "item", "judge", "verdict", "--outcome", "passed", "--json")
+    code, out, _ = truepool("jury", path, *words, "--scores", "ann=5-1")
+    assert code == 0
+    assert out == truepool("jury", fractions, *words)[1]
+
+
 def test_json_lines_are_read_like_csv(table, truepool, tmp_path):
     # As evaluation tools write them: one object per verdict, the label repeated.
     path, lines = tmp_path / "verdicts.jsonl", []
@@ -569,8 +623,8 @@ def test_a_long_table_has_one_row_per_verdict(table, truepool, tmp_path):
         (("--budget", "0"), "a budget must be at least 1 item; got 0"),
         (("--scores", "1-5"), "a score must lie between 1 and 5; column 'ann' has 0"),
         (("--scores", "five"), "scores must be given as the lowest and the highest"),
-        (("--scores", "5-1"), "the lowest first, as in --scores 1-5; got 5-1"),
-        (("--scores", "ann=1-5"), "must share one range of scores"),
+        (("--scores", "ann=1-5"), "a score must lie between 1 and 5; column 'ann' has 0"),
+        (("--scores", "1-5", "--scores", "ann=5-1"), "those of 'ann' have 2: 1-5, ann=5-1"),
         (("--scores", "1-5", "--percent"), "either percentages or scores"),
         (("--group", "ann"), "truepool jury counts every case once"),
         (("--weight", "ann"), "label weights must be numbers above 0, one per label"),

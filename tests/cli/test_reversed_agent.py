@@ -1,5 +1,8 @@
 """One agent that reports the opposite, on the command line."""
 
+import json
+import shlex
+
 import pandas as pd
 import pytest
 from faults import sound
@@ -71,3 +74,36 @@ def test_several_are_named_in_one_sentence(write, truepool):
     said = " ".join((out + err).split())
     assert "on 1,500 cases) report the opposite of what happens" in said
     assert "Have their feeds fixed, or leave them out (--ignore agent1 --ignore" in said
+
+
+@pytest.mark.parametrize(
+    ("in_percent", "before", "after"),
+    [
+        ([], [], []),
+        (["agent0", "agent1"], ["--percent=agent0,agent1"], ["--percent=agent0"]),
+        (["agent0", "agent1", "agent2"], ["--percent"], ["--percent=agent0,agent2"]),
+    ],
+    ids=["probabilities", "some in percent", "all in percent"],
+)
+def test_the_audit_names_the_option_that_reverses_an_agent(
+    in_percent, before, after, write, truepool
+):
+    panel = LabelFlip()(sound(cases=800), "agent1")
+    write(panel.select_agents(["agent0", "agent1", "agent2"]), "t.csv")
+    table = pd.read_csv("t.csv")
+    table[in_percent] *= 100
+    table.to_csv("t.csv", index=False)
+    audit = ("audit", "t.csv", "--outcome", "y", "--json")
+    code, out, _ = truepool(*audit, *before)
+    assert code == 0
+    (finding,) = (
+        one for one in json.loads(out)["findings"] if one["code"] == "reversed"
+    )
+    named = [shlex.split(text) for text in finding["advice"].split("`")[1::2]]
+    assert named == [["--scores", "agent1=1-0"], ["--scores", "agent1=100-0"]]
+    assert "name the others that do (--percent=NAMES)" in finding["advice"]
+    code, out, err = truepool(*audit, *named["agent1" in in_percent], *after)
+    assert code == 0
+    assert all(one["code"] != "reversed" for one in json.loads(out)["findings"])
+    if not in_percent:
+        assert "A report s of agent1 counts as 1 - s.\n" in err

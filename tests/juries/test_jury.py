@@ -266,6 +266,25 @@ def test_near_copies_that_help_are_not_both_to_be_kept():
     assert "near-copies" not in found
 
 
+@pytest.mark.parametrize("labels", [200, 30])
+def test_unequal_costs_do_not_count_in_the_limit_and_the_output_says_so(labels):
+    reports, truth = simulate(np.random.default_rng(1), skill=(2.0, 3.0), items=400)
+    panel = with_labels(reports, truth, labels)
+    said = "A missed item and a false alarm count alike in this limit on errors"
+    unequal = tp.jury(panel, costs=tp.Costs(15, 1.5))
+    assert (unequal.certificate.share > 0) == (labels == 200)
+    text = " ".join(printed(unequal).split())
+    assert f"{said}, whatever they cost. To go by cost, pass --budget N" in text
+    assert said not in " ".join(printed(tp.jury(panel)).split())
+    budget = tp.jury(panel, costs=tp.Costs(15, 1.5), budget=20)
+    assert said not in " ".join(printed(budget).split())
+    sent = budget.decided_by == "person"
+    rest = budget.decided_by == "automatic"
+    cost = np.minimum(15 * budget.pooled, 1.5 * (1 - budget.pooled))
+    assert sent.sum() == 20
+    assert cost[sent].min() >= cost[rest].max()
+
+
 def test_judges_without_a_relation_to_the_labels_are_named_before_anything_else():
     rng = np.random.default_rng(0)
     truth = (rng.random(300) < 0.3).astype(int)

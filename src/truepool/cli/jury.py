@@ -145,7 +145,7 @@ def jury(
         currency=currency or "",
     )
     options.check_constant_costs(costs, "the items of a jury share their costs")
-    scores = _one_range(table_format)
+    scores = _shared_range(table_format)
     read = _read(panel, table_format, tool, labels)
     result = run(
         read.verdicts,
@@ -180,22 +180,12 @@ def jury(
         print_files(json_file, markdown, html, output)
 
 
-def _one_range(written: "TableFormat") -> tuple[float, float] | None:
-    """Return the range of scores that all judges share; None without scores."""
-    from truepool.core.errors import SettingError
+def _shared_range(written: "TableFormat") -> tuple[float, float] | None:
+    """Return the range of scores that all judges share; None where there is none."""
     from truepool.data.tables.score_range import ScoreRange
 
-    ranges = [ScoreRange.parse(text) for text in written.scores]
-    if not ranges:
-        return None
-    first = ranges[0]
-    if len(ranges) > 1 or first.agents or first.one < first.zero:
-        raise SettingError(
-            "the judges of a jury must share one range of scores, the lowest first, as "
-            f"in --scores 1-5; got {', '.join(written.scores)}. Leave out judges with "
-            "another range (--ignore)."
-        )
-    return first.zero, first.one
+    shared = [span for span in map(ScoreRange.parse, written.scores) if not span.agents]
+    return (shared[0].zero, shared[0].one) if shared else None
 
 
 def _read(

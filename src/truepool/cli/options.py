@@ -946,15 +946,19 @@ def _scales(agents: Iterable[str], table_format: "TableFormat") -> Iterator[str]
     if not table_format.scores:
         return
     from truepool.data.labels import format_names
-    from truepool.data.tables.score_range import by_formula
+    from truepool.data.tables.score_range import REVERSED, by_formula
 
     ends = table_format.other_ends(agents)
     scored = {name: own for name, own in ends.items() if table_format.score_range(name)}
     for formula, names in by_formula(scored).items():
-        yield (
-            f"A score s of {format_names(names)} counts as {formula}. That is no "
-            "probability; auto corrects for it, and mean, median or vcg do not."
-        )
+        counts = f"of {format_names(names)} counts as {formula}."
+        if formula == REVERSED.formula:
+            yield f"A report s {counts}"
+        else:
+            yield (
+                f"A score s {counts} That is no probability; auto corrects for it, and "
+                "mean, median or vcg do not."
+            )
 
 
 def _uses(panel: "Panel", table_format: "TableFormat") -> Iterator[str]:

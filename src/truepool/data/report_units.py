@@ -70,6 +70,28 @@ def percent_option(agents: Sequence[str]) -> str:
     return f"--percent={shlex.quote(join_patterns(agents))}"
 
 
+def scores_option(agent: str, span: str) -> str:
+    """Return the option that says of a table from where to where an agent's scores go.
+
+    >>> scores_option("vendor b", "100-0")
+    "--scores 'vendor b=100-0'"
+    """
+    return f"--scores {shlex.quote(f'{join_patterns([agent])}={span}')}"
+
+
+def reversing_options(agent: str) -> str:
+    """End a sentence with the options that reverse an agent's reports, by their unit.
+
+    >>> reversing_options("rf").partition(".")[0]
+    ': pass `--scores rf=1-0`'
+    """
+    return (
+        f": pass `{scores_option(agent, '1-0')}`. If it reports percentages, pass "
+        f"`{scores_option(agent, '100-0')}` and name the others that do "
+        "(--percent=NAMES); if scores, swap the ends of its range."
+    )
+
+
 def join_patterns(names: Sequence[str]) -> str:
     """Return names in one text that is split at commas.
 

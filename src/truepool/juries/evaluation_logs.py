@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from truepool.core.errors import SettingError, SourceError, suggestion
 from truepool.core.files import missing_file
-from truepool.data.report_units import percent_option
+from truepool.data.report_units import percent_option, scores_option
 
 Objects: TypeAlias = list[dict[str, Any]]
 Verdict: TypeAlias = tuple[str, str, Any, Any]
@@ -60,8 +60,9 @@ def check_scores(table: pa.Table, tool: str) -> None:
             raise SourceError(
                 f"a score of {tool} must lie in [0, 1]; judge {judge!r} gave "
                 f"{verdict:g} to item {item!r}. If all judges give scores of one "
-                "range, name it (--scores 1-5); if some give percentages, name them "
-                f"({percent_option([judge])}); else divide the scores in the log."
+                "range, name it (--scores 1-5); if only some do, name them too "
+                f"({scores_option(judge, '1-5')}); if some give percentages, name "
+                f"those ({percent_option([judge])})."
             )
 
 

@@ -20,6 +20,7 @@ from truepool.core.errors import (
     suggestion,
 )
 from truepool.data.panel import Panel
+from truepool.data.report_units import join_patterns
 from truepool.data.tables import (
     ReportTable,
     TableFormat,
@@ -29,6 +30,7 @@ from truepool.data.tables import (
 )
 from truepool.data.tables.numbers import is_empty
 from truepool.data.tables.profile_long import JUDGES, VERDICTS
+from truepool.data.tables.score_range import ScoreRange
 from truepool.data.tables.text_columns import VERDICTS as CURE
 from truepool.juries.evaluation_logs import COLUMNS, check_scores, read_log
 from truepool.juries.runs import number_runs
@@ -211,7 +213,19 @@ def _split_runs(
             run for group in groups if written.in_percent(group[0]) for run in group
         ]
         written = replace(written, percent=(*written.percent, *runs))
+    written = replace(written, scores=_of_runs(written.scores, groups))
     return frame.with_columns(_series(frame, judge, names)), written, groups
+
+
+def _of_runs(scores: Sequence[str], groups: list[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return ranges of scores that name the runs of their judges too."""
+    found = []
+    for text in scores:
+        span = ScoreRange.parse(text)
+        runs = [run for group in groups if span.is_of(group[0]) for run in group]
+        named = f"{join_patterns(runs)}," if span.agents and runs else ""
+        found.append(named + text)
+    return tuple(found)
 
 
 def _is_named(judge: str, patterns: Sequence[str]) -> bool:

@@ -129,6 +129,12 @@ def automation(jury: Jury) -> Iterator[str]:
         )
     else:
         yield f"No item may be decided without a person yet: {limit(found)}."
+    if jury.costs.fn != jury.costs.fp and jury.labelled < len(jury):
+        yield (
+            "A missed item and a false alarm count alike in this limit on errors, "
+            "whatever they cost. To go by cost, pass --budget N: a person then gets "
+            "the N items with the largest expected cost, and no limit is promised."
+        )
     if found.outlook != "complete":
         yield _outlook(found)
 

@@ -17,6 +17,7 @@ from truepool.audits.topics.feeds import fix_feed
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, case_mean, to_classes
 from truepool.data.panel import Panel
+from truepool.data.report_units import reversing_options
 from truepool.data.sparse import DENSE_CELLS
 from truepool.measures.groups import describe_shortage, enough_cases
 from truepool.measures.inference import holm, independent_units, paired_p_values
@@ -317,7 +318,7 @@ def _agent(evidence: Evidence, i: int) -> Candidate:
         f"{agent} is reversed: the higher its report, the less likely the event "
         f"(AUC {test.area:.2f}).",
         f"Ask which class {agent} means by 1; until then leave it out, or use one "
-        "minus its report.",
+        f"minus its report{reversing_options(agent) if panel.classes == 2 else '.'}",
         p_value=test.p_value,
         matters=test.area < REVERSED,
         number=auc_interval(test.area, test.outcomes, evidence.level),

@@ -50,13 +50,21 @@ class ScoreRange:
         ('(s - 1) / 4', 's / 999')
         >>> ScoreRange.parse("850-300").formula
         '(850 - s) / 550'
+        >>> ScoreRange.parse("1-0").formula
+        '1 - s'
         """
         width = abs(self.one - self.zero)
+        if (self.zero, self.one) == (1, 0):
+            return "1 - s"
         if self.one < self.zero:
             return f"({self.zero:g} - s) / {width:g}"
         sign = "+" if self.zero < 0 else "-"
         top = f"(s {sign} {abs(self.zero):g})" if self.zero else "s"
         return f"{top} / {width:g}"
+
+
+REVERSED = ScoreRange((), 1.0, 0.0)
+"""The range of probabilities that are those of the other class."""
 
 
 def by_formula(ends: Mapping[str, tuple[float, float]]) -> dict[str, list[str]]:
