@@ -652,3 +652,22 @@ def test_a_quality_beside_percentages_is_asked_about_as_falling(
     code, out, err = truepool("audit", "t.csv", "--config", "pool.toml", *words)
     assert code == 0, err
     assert "reversed" not in out
+
+
+def test_a_reading_with_an_indeterminate_result_may_be_the_outcome(
+    tmp_path, monkeypatch, truepool
+):
+    """A reader's votes were taken for the outcome, and it for segments."""
+    monkeypatch.chdir(tmp_path)
+    final = np.where(Y, "positive", "negative").astype(object)
+    final[::9] = "indeterminate"
+    table = {
+        "a": P["Alpha"],
+        "b": P["Gamma"],
+        "trainee": VOTES["Alpha"],
+        "final": final,
+    }
+    pd.DataFrame(table).to_csv("t.csv", index=False)
+    code, out, err = truepool("init", "t.csv", "-o", "pool.toml")
+    assert code == 0, err
+    assert "which column holds the outcome? 'trainee', 'final'." in out

@@ -48,8 +48,8 @@ def test_the_name_of_a_place_is_no_word_for_missing():
     said = refusal(P | {"Ward": WARDS})
     assert "--missing" not in said
     assert said.endswith(
-        "It holds no numbers, so it is no agent: leave it out (--ignore Ward; of a "
-        "saved pool, in its fit)."
+        "It holds no numbers: leave it out (--ignore Ward; of a saved pool, in its "
+        "fit)."
     )
 
 
@@ -73,8 +73,8 @@ def test_verdicts_in_words_are_sent_to_the_jury():
     )
     said = refusal(P | {"gpt": words})
     assert said.endswith(
-        "; if these are verdicts of a judge, use truepool jury, or "
-        "truepool.juries.read_verdicts in Python."
+        "; if these are votes of an agent, write them as 1 and 0, or use truepool jury "
+        "(truepool.juries.read_verdicts in Python)."
     )
     assert "--missing" not in said
 

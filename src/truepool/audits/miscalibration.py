@@ -12,6 +12,7 @@ from truepool.measures.inference import independent_units, paired_p_values
 from truepool.measures.inference.bootstrap import standard_errors
 from truepool.measures.inference.unseen_cases import unseen_variance
 from truepool.measures.scores import auc
+from truepool.pools.interface import Pool
 
 SLOPES = (0.8, 1.25)
 BIAS, SHARE_OF_RATE = 0.02, 0.2
@@ -55,7 +56,10 @@ NOT_CORRECTED = (
     " Nor does it make the probabilities better: what earlier cases teach does not "
     "hold for later ones."
 )
-PLATT_COSTS_MORE = " Compare the pools first: on these cases `platt` itself costs more."
+PLATT_COSTS_MORE = " On these cases `platt` costs more: keep {} for decisions."
+YOUNGER = (
+    " Tested are pools fitted to some of the cases; one fitted to all may be closer."
+)
 ALL_AT_ONCE = " `truepool fit --pool {}` learns to correct all agents at once."
 BACKFIRES = (
     "Leave it as it is unless you change the pool too: recalibrated alone, it would "
@@ -230,3 +234,11 @@ def class_bias(panel: Panel, agent: int) -> tuple[str, str] | None:
         f"it gives {name} {percent(said)} on average, and {percent(said - gap)} of "
         "cases are",
     )
+
+
+def keep_pool(pool: Pool, platt_costs_more: bool) -> str:
+    """Say that a pool is kept where `platt` costs more, and what was tested of it."""
+    if not platt_costs_more:
+        return ""
+    kept = PLATT_COSTS_MORE.format(pool.name)
+    return f"{kept}{YOUNGER}" if pool.complexity else kept

@@ -58,6 +58,7 @@ NO_OUTCOME = (
     "offen", "ausstehend", "unbekannt", "unklar", "in bearbeitung", "in prüfung",
     "in attesa", "in corso", "sconosciuto", "onbekend", "in behandeling", "ambiguous",
     "storniert", "annulliert", "annulé", "anulado", "cancelado", "annullato", "unsure",
+    "indeterminate", "inconclusive", "equivocal", "uncertain", "not evaluable",
 )  # fmt: skip
 """Words that may mean that there is no outcome (yet): asked about, never assumed."""
 
@@ -444,8 +445,7 @@ def _question(first: Any, second: Any, both: bool) -> str:
     )
 
 
-def _unknown(positive: Any, known: Iterable[Any]) -> OutcomeError:
-    labels = list(known)
+def _unknown(positive: Any, labels: Sequence[Any]) -> OutcomeError:
     hint = suggestion(str(positive), map(str, labels))
     return OutcomeError(
         f"the positive label must be {format_choice(labels)}; got {positive!r}{hint}"

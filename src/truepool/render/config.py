@@ -20,6 +20,7 @@ COSTS = (
     "# What errors cost, in any unit; both are 1 by default",
     "# cost-fn = 10  # a missed case",
     "# cost-fp = 1  # a false alarm",
+    "# cost-tp = 1  # a case that is found, if its review costs; 0 by default",
 )
 WIDTH = 88
 """Lists that are longer than a line have one value per line."""

@@ -10,6 +10,7 @@ from truepool.audits import Calibration, audit
 from truepool.audits.miscalibration import (
     describe,
     interval_width,
+    keep_pool,
     mean_bias,
     measure,
 )
@@ -20,6 +21,8 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.calibration import cox
 from truepool.measures.losses import Loss
+from truepool.pools.auto import Auto
+from truepool.pools.mean import Mean
 from truepool.pools.stacked_lr import StackedLR
 from truepool.render.tables.audit import details
 from truepool.stress.drift import quality_panel
@@ -264,6 +267,18 @@ def test_recalibration_is_judged_by_later_cases_as_pools_are():
     assert finding.advice.endswith("does not hold for later ones.")
     stacking = any("--pool stacked-lr" in f.advice for f in result.findings)
     assert stacking == (saved["stacked-lr"].value >= 0)
+
+
+def test_a_pool_is_kept_where_platt_costs_more():
+    """The advice was to leave `auto` for a pool that costs more."""
+    assert keep_pool(Mean(), platt_costs_more=False) == ""
+    kept = " On these cases `platt` costs more: keep {} for decisions."
+    assert keep_pool(Mean(), platt_costs_more=True) == kept.format("mean")
+    said = keep_pool(Auto(), platt_costs_more=True)
+    assert said.startswith(kept.format("auto"))
+    assert said.endswith(
+        "fitted to some of the cases; one fitted to all may be closer."
+    )
 
 
 @pytest.mark.parametrize(

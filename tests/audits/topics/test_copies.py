@@ -116,6 +116,12 @@ def test_agents_that_agree_much_are_no_copies():
     assert 1 < finding.number.value < 2
 
 
+@pytest.mark.parametrize(("cases", "found"), [(29, 0), (30, 1)])
+def test_a_handful_of_cases_does_not_say_how_many_agents_are_independent(cases, found):
+    panel = sound(correlation=0.95).take(np.arange(cases))
+    assert len(findings_of(panel, "correlated")) == found
+
+
 def test_an_agent_with_two_reports_hides_no_copy():
     """Two shared cases always correlate by 1 or -1."""
     panel = copied(noise=0.05)

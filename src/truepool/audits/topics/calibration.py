@@ -330,7 +330,7 @@ def name_stacking(evidence: Evidence, saving: Estimate | None) -> str:
 def _platt(evidence: Evidence, saving: Estimate | None) -> str:
     """Say what recalibration does for the probabilities where it saves nothing."""
     if saving is None or saving.value > 0:
-        return miscalibration.PLATT_COSTS_MORE if costs_more(evidence, "platt") else ""
+        return miscalibration.keep_pool(evidence.pool, costs_more(evidence, "platt"))
     before, after = (
         evidence.mean(Loss("log").evaluate(pooled, evidence.outcomes))
         for pooled in (evidence.pooled, evidence.compute(recalibrated_pool))

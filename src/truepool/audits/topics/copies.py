@@ -105,7 +105,7 @@ def _few(evidence: Evidence) -> Iterator[Candidate]:
     """Report the number of effective agents, where it is far below their number."""
     N = len(evidence.panel.agents)
     number = effective_agents(evidence.correlation)
-    if number < FEW_EFFECTIVE * N:
+    if len(evidence.panel) >= FEWEST_CASES and number < FEW_EFFECTIVE * N:
         yield Candidate(
             "correlated",
             (),

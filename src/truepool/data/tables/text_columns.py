@@ -14,8 +14,8 @@ MOST_MARKS = 10
 """A column with more different texts than this is no agent with marks for no report."""
 
 VERDICTS = (
-    "; if these are verdicts of a judge, use truepool jury, or "
-    "truepool.juries.read_verdicts in Python"
+    "; if these are votes of an agent, write them as 1 and 0, or use truepool jury "
+    "(truepool.juries.read_verdicts in Python)"
 )
 """What a column of two words may be, except where a jury is read."""
 
@@ -54,7 +54,7 @@ class TextColumn:
         verdicts = ""
         if count == 2:
             verdicts = VERDICTS
-        return f"It holds no numbers, so it is no agent: {out}{verdicts}."
+        return f"It holds no numbers: {out}{verdicts}."
 
 
 def check_texts(

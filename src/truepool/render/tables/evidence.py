@@ -227,13 +227,18 @@ def capacity(audit: Audit, found: AtCapacity) -> Grid:
         ),
         (in_unit("cost of the limit", unit), format_estimate(rise, sign=True), ""),
     )
-    notes = (
+    notes = [
         "The most valuable cases are decided positive, by the expected cost saved. "
         "Brackets: intervals by resampling cases (recall: Wilson), decisions as they "
         "are.",
-    )
+    ]
+    if found.competing:
+        notes.append(
+            "Decided positive counts cases without an outcome too; the other figures "
+            "are those of cases with one."
+        )
     title = f"Within a capacity of {found.capacity}"
-    return Grid(title, ("", "within it", "without a limit"), rows, notes)
+    return Grid(title, ("", "within it", "without a limit"), rows, tuple(notes))
 
 
 def alarms(drift: Drift) -> Grid:
