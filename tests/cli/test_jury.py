@@ -514,8 +514,8 @@ def test_verdicts_in_words_that_cannot_be_read_name_the_cure(truepool, tmp_path)
     assert truepool("jury", wide, *words, "--ignore", "prompt")[0] == 0
     code, _, err = truepool("jury", wide, *words)
     assert err.endswith(
-        "column 'prompt' has 'why' in line 2 of the file. It holds no numbers, so it "
-        "is no judge: leave it out (--ignore prompt; of a saved pool, in its fit).\n"
+        "column 'prompt' has 'why' in line 2 of the file. It holds no numbers: leave "
+        "it out (--ignore prompt; of a saved pool, in its fit).\n"
     )
 
 
