@@ -113,7 +113,7 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
 
 def _words(question: "Question") -> str:
     """Return the option that answers a question, with its value where it is known."""
-    from truepool.data.report_units import percent_option
+    from truepool.data.report_units import join_patterns, percent_option
 
     flag = f"--{question.option}"
     if question.option in ("missing", "scores"):
@@ -123,8 +123,8 @@ def _words(question: "Question") -> str:
         return percent_option(some[0])
     value = options.SPELLINGS[flag].value
     if question.option == "agents" and question.likely:
-        names = [str(name).replace(",", "?") for name, _ in question.choices]
-        return f"{flag} {shlex.quote(','.join(names))}"
+        names = join_patterns([str(name) for name, _ in question.choices])
+        return f"{flag} {shlex.quote(names)}"
     return flag if value.startswith("[") else f"{flag} {value}"
 
 

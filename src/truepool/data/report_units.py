@@ -70,13 +70,13 @@ def percent_option(agents: Sequence[str]) -> str:
     return f"--percent={shlex.quote(join_patterns(agents))}"
 
 
-def scores_option(agent: str, span: str) -> str:
-    """Return the option that says of a table from where to where an agent's scores go.
+def scores_option(agents: Sequence[str], span: str) -> str:
+    """Return the option that says of a table from where to where scores of agents go.
 
-    >>> scores_option("vendor b", "100-0")
+    >>> scores_option(["vendor b"], "100-0")
     "--scores 'vendor b=100-0'"
     """
-    return f"--scores {shlex.quote(f'{join_patterns([agent])}={span}')}"
+    return f"--scores {shlex.quote(f'{join_patterns(agents)}={span}')}"
 
 
 def reversing_options(agent: str) -> str:
@@ -86,8 +86,8 @@ def reversing_options(agent: str) -> str:
     ': pass `--scores rf=1-0`'
     """
     return (
-        f": pass `{scores_option(agent, '1-0')}`. If it reports percentages, pass "
-        f"`{scores_option(agent, '100-0')}` and name the others that do "
+        f": pass `{scores_option([agent], '1-0')}`. If it reports percentages, pass "
+        f"`{scores_option([agent], '100-0')}` and name the others that do "
         "(--percent=NAMES); if scores, swap the ends of its range."
     )
 
@@ -176,7 +176,7 @@ def describe_outside(values: FloatArray, names: tuple[str, ...]) -> str:
 def _score_cure(values: FloatArray, i: int, names: tuple[str, ...], span: str) -> str:
     """Say how numbers of agent i that are no percentages are read, or left out."""
     high = np.flatnonzero(largest_reports(values) > 1)
-    own = names[i].replace(",", "?")
+    own = join_patterns([names[i]])
     option = shlex.quote(span if len(high) == len(names) else f"{own}={span}")
     return (
         f"If these are scores, pass their lowest and highest (--scores {option}); if "

@@ -61,7 +61,7 @@ def check_scores(table: pa.Table, tool: str) -> None:
                 f"a score of {tool} must lie in [0, 1]; judge {judge!r} gave "
                 f"{verdict:g} to item {item!r}. If all judges give scores of one "
                 "range, name it (--scores 1-5); if only some do, name them too "
-                f"({scores_option(judge, '1-5')}); if some give percentages, name "
+                f"({scores_option([judge], '1-5')}); if some give percentages, name "
                 f"those ({percent_option([judge])})."
             )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from truepool.core.formatting import join_names, pluralize
-from truepool.data.report_units import UNIT_RATIO
+from truepool.data.report_units import UNIT_RATIO, join_patterns
 from truepool.data.tables.column_profile import (
     ColumnProfile,
     agents_in_percent,
@@ -75,7 +75,7 @@ def _scores_beside(look: Findings, agents: Sequence[str]) -> dict[str, list[str]
     rising = [name for name, (_, falls) in found.items() if not falls]
     if rising:
         low, high = score_range([scores[name] for name in rising])
-        names = ",".join(name.replace(",", "?") for name in rising)
+        names = join_patterns(rising)
         sentence = f"are the reports of {join_names([*map(repr, rising)])} scores?"
         why = f"whole or halves, and rise with those of {agents[0]!r}; check the ends"
         look.ask("scores", sentence, (f"{names}={low}-{high}", why))
@@ -149,8 +149,7 @@ def _falling(
 
 def _ask_for_falling_scores(look: Findings, found: Mapping[str, str]) -> None:
     """Ask whether a high number means a low probability."""
-    names = ",".join(name.replace(",", "?") for name in found)
-    ends = f"{names}=100-0"
+    ends = f"{join_patterns([*found])}=100-0"
     why = "; ".join(f"{name!r}: {reason}" for name, reason in found.items())
     sentence = (
         f"does a high number of {join_names([*map(repr, found)])} mean a low "

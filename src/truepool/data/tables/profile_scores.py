@@ -8,6 +8,7 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.formatting import join_names
+from truepool.data.report_units import join_patterns
 from truepool.data.tables.column_profile import ColumnProfile
 from truepool.data.tables.doubtful_columns import (
     name_parts,
@@ -127,7 +128,7 @@ def reference(
 
 def _format_range(name: str, ends: tuple[int, int]) -> str:
     """Return a range of scores as --scores takes it, for one agent."""
-    return f"{name.replace(',', '?')}={ends[0]}-{ends[1]}"
+    return f"{join_patterns([name])}={ends[0]}-{ends[1]}"
 
 
 def _range(values: FloatArray) -> tuple[int, int]:

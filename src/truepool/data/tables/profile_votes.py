@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from truepool.core.formatting import join_names
+from truepool.data.report_units import join_patterns
 from truepool.data.tables.column_profile import ColumnProfile
 from truepool.data.tables.doubtful_columns import score_columns
 from truepool.data.tables.profile_agents import sharing_words
@@ -49,7 +50,7 @@ def describe_verdicts(look: Findings) -> Iterator[str]:
     if look.labels and _casefold(words) != _casefold(look.labels):
         return
     names = [column.name for column in columns]
-    listed = ",".join(n.replace(",", "?") for n in (*names, *look.options["agents"]))
+    listed = join_patterns([*names, *look.options["agents"]])
     rest = "" if "outcome" in look.options else ", without the outcome"
     yield (
         f"{join_names([*map(repr, names)])} share the words "

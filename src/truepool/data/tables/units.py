@@ -1,6 +1,5 @@
 """Units of reports: numbers that were meant as fractions, and not as percentages."""
 
-import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from truepool.data.report_units import (
     describe_mix,
     mixed_units,
     percent_option,
+    scores_option,
 )
 from truepool.data.row_names import case_name
 from truepool.data.sparse import SparseReports
@@ -162,9 +162,7 @@ def _check_no_scores(columns: Mapping[str, FloatArray], signed: Sequence[str]) -
         return
     cure = f"--scores {scale.option} instead"
     if signed:
-        names = ",".join(name.replace(",", "?") for name in columns)
-        scores = shlex.quote(f"{names}={scale.option}")
-        cure = f"{percent_option(signed)} --scores {scores}"
+        cure = f"{percent_option(signed)} {scores_option([*columns], scale.option)}"
     raise ReportError(
         f"with --percent reports are percentages; all numbers of "
         f"{format_labels([*columns])} are {scale.description}, and look like scores. "
@@ -184,12 +182,12 @@ def _check_no_small_scale(
         scale = SmallScale.of(values, ENOUGH)
         if scale is not None:
             others = [other for other in agents if other != name]
-            scores = shlex.quote(f"{name}={scale.option}")
+            scores = scores_option([name], scale.option)
             raise ReportError(
                 "with --percent every agent must report percentages; all numbers of "
                 f"{name!r} are {scale.description}, and look like scores, while others "
                 f"go up to {top:g}. If they are scores, pass "
-                f"{percent_option(others)} --scores {scores} (the highest first if a "
+                f"{percent_option(others)} {scores} (the highest first if a "
                 "high score means a low probability); if they are percentages, name "
                 f"all agents: {percent_option(agents)}."
             )
