@@ -155,10 +155,11 @@ class ColumnProfile:
     def _code(self) -> dict[str, int]:
         """A number that may mean that there is none, and how often it occurs."""
         numbers = np.empty(0) if self.numbers is None else self.numbers
-        for value, number in zip(self.distinct, numbers, strict=False):
+        for place in np.flatnonzero(np.isin(numbers, list(CODES))).tolist():
+            value, number = self.distinct[place], numbers[place]
             others = numbers[numbers != number]
             far = number < 0 or number >= FAR_CODE * others.max(initial=0.0)
-            if number in CODES and far and self.counts[value] > 1:
+            if far and self.counts[value] > 1:
                 return {value: self.counts[value]}
         return {}
 

@@ -140,7 +140,8 @@ def outcome_labels(column: ColumnProfile) -> list[str]:
     spelled: dict[str, str] = {}
     for label in sorted(column.distinct, key=lambda label: -column.counts[label]):
         spelled.setdefault(label.casefold(), label)
-    known = [label for label in column.distinct if label in spelled.values()]
+    wanted = set(spelled.values())
+    known = [label for label in column.distinct if label in wanted]
     words = no_outcome_words(known)
     rest = [label for label in known if label not in words]
     return rest if len(rest) >= 2 else known
