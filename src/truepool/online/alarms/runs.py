@@ -6,7 +6,7 @@ from math import log
 from typing import final
 
 import numpy as np
-from scipy.special import betaln
+from scipy.special import betaln, comb
 
 from truepool.core.arrays import BoolArray, FloatArray, IntArray
 
@@ -21,6 +21,12 @@ LENGTH_RATIO, USUAL_QUANTILE = 3.0, 0.99
 
 COUNTED = 100_000
 """Cases from which the share of the most common report is counted."""
+
+TAIL, SKIPPED = 30, 3
+"""Longest runs that show how long runs get, and how many of them may be faults."""
+
+RECORD = 0.01
+"""A monitored feed may set a record for its longest run with this chance."""
 
 PRIOR_WEIGHT = 20.0
 """Weight, in transitions, of the feed's overall repeat rate relative to that of the
@@ -101,9 +107,10 @@ def constant_run(codes: IntArray) -> Run:
 
     .. math:: \frac{B(a + L - 1, b)}{B(a, b)},
 
-    times the number of places where a run could begin, bounds the p-value. It is 1 for
-    a run that is not much longer than usual (`LENGTH_RATIO`, `USUAL_QUANTILE`), and for
-    a feed that was always constant.
+    times the number of places where a run could begin, bounds the p-value. So does
+    `tail_chance`: where cases of one kind follow each other, repeats are not
+    independent. It is 1 for a run that is not much longer than usual (`LENGTH_RATIO`,
+    `USUAL_QUANTILE`), and for a feed that was always constant.
 
     >>> rng = np.random.default_rng(0)
     >>> found = constant_run(np.r_[rng.integers(0, 50, 300), np.full(60, 7)])
@@ -148,6 +155,30 @@ def log_chance(
     return float(betaln(a + repeats, b) - betaln(a, b))
 
 
+def tail_chance(longest: IntArray, length: int) -> float:
+    r"""Chance of a run of this length, from the next longest runs, in falling order.
+
+    Above some length runs have an exponential tail, so the gaps :math:`j (L_j -
+    L_{j+1})` between the j-th longest ones are exponential with one mean (Renyi 1953).
+    It is estimated from the runs after the `SKIPPED` longest. The run lies as far
+    beyond these as the largest of so many exponential variables. 0 of too few runs.
+
+    >>> others = np.sort(np.random.default_rng(0).geometric(0.2, 5_000))[::-1]
+    >>> [round(tail_chance(others, length), 3) for length in (40, 50, 90)]
+    [0.904, 0.222, 0.0]
+    """
+    order = longest[:TAIL].astype(np.float64)
+    if len(order) < MIN_RUN:
+        return 0.0
+    j = np.arange(SKIPPED + 1, len(order) + 1)
+    total = float((j * (order[SKIPPED - 1 : -1] - order[SKIPPED:])).sum())
+    if total <= 0:
+        return 0.0
+    beyond = np.arange(1, SKIPPED + 1) * max(length - order[SKIPPED - 1], 0.0) / total
+    signs = comb(SKIPPED, np.arange(1, SKIPPED + 1)) * (-1.0) ** np.arange(SKIPPED)
+    return min(1.0, float((signs * (1 + beyond) ** -float(len(j))).sum()))
+
+
 def _runs(series: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Starts, ends and values of all runs."""
     begins = np.r_[True, series[1:] != series[:-1]]
@@ -178,6 +209,7 @@ def _test_longest(series: IntArray, only: int | None = None) -> Run:
         float(lengths[alike].sum()),
     )
     p = float(np.exp(min(log_p, 0.0))) if long >= LENGTH_RATIO * usual else 1.0
+    p = max(p, tail_chance(np.sort(lengths[alike])[::-1], long))
     return Run(int(starts[best]), int(stops[best]), usual, p)
 
 
@@ -230,7 +262,9 @@ class RunDetector:
             return False
         own = self._own.get(self.value, (0.0, 0.0))
         chance = log_chance(self.length - 1, self._same, self._count, *own)
-        return chance < -log(self.cases_per_false_alarm)
+        if chance >= -log(self.cases_per_false_alarm):
+            return False
+        return tail_chance(self._longest(), self.length) < RECORD
 
     def _usual(self) -> int:
         """The length that 99 % of the earlier runs do not exceed."""
@@ -240,6 +274,15 @@ class RunDetector:
             if beyond < 0:
                 return length
         return 0
+
+    def _longest(self) -> IntArray:
+        """The longest of the earlier runs, in falling order."""
+        found: list[int] = []
+        for length in sorted(self._lengths, reverse=True):
+            found += [length] * min(self._lengths[length], TAIL - len(found))
+            if len(found) == TAIL:
+                break
+        return np.array(found, dtype=np.int64)
 
     def _close(self) -> None:
         """Add the run that ended to the history, unless it was a fault."""
