@@ -481,12 +481,13 @@ def test_percent_is_refused_where_no_report_is_above_1(fitted, truepool, stdin):
         assert "Leave out --percent" in err
     stdin(Path("new.csv").read_bytes())
     assert truepool("score", "v.pool", "-", "--percent")[0] == 2
-    with_zeros = new.assign(**dict.fromkeys(AGENTS, 0.0))
+    with_zeros = new.head(5).assign(**dict.fromkeys(AGENTS, 0.0))
     with_zeros.to_csv("zeros.csv", index=False)
     assert truepool("score", "v.pool", "zeros.csv", "--percent")[0] == 0
-    write_signed(new, "signed.csv")
+    few = new.head(20)  # a hundredth of what was reported in the fit
+    write_signed(few, "signed.csv")
     assert truepool("score", "v.pool", "signed.csv", "--percent", "-o", "s.csv")[0] == 0
-    as_shares = new.assign(**{a: new[a].map("{:.4f}".format).astype(float) / 100
+    as_shares = few.assign(**{a: few[a].map("{:.4f}".format).astype(float) / 100
                               for a in AGENTS})  # fmt: skip
     as_shares.to_csv("shares.csv", index=False)
     assert truepool("score", "v.pool", "shares.csv", "-o", "p.csv")[0] == 0

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from panels import random_panel
+from scipy.special import expit
 from sklearn.model_selection import (
     GroupKFold,
     RepeatedStratifiedKFold,
@@ -12,7 +13,14 @@ from sklearn.model_selection import (
 
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
-from truepool.measures.folds import evaluation_cases, out_of_fold, splits
+from truepool.data.sparse import SparseReports
+from truepool.measures.folds import (
+    _capped,
+    evaluation_cases,
+    out_of_fold,
+    splits,
+    thin,
+)
 from truepool.pools.best_agent import BestAgent
 from truepool.pools.vcg import VCG
 
@@ -130,3 +138,151 @@ def test_a_fold_that_learns_from_one_class_is_refused():
 def test_folds_of_one_class_are_refused_by_its_number():
     with pytest.raises(SettingError, match="folds need .*; every outcome is class 1"):
         splits(np.ones(6, dtype=int), 2)
+
+
+# A part to learn from
+
+
+def rare(counts=(3940, 60), seed=0, silent=0.0, **more):
+    """Agents that know something of classes with these numbers of cases."""
+    rng = np.random.default_rng(seed)
+    outcomes = rng.permutation(np.repeat(np.arange(len(counts)), counts))
+    T, K = len(outcomes), len(counts)
+    evidence = 2.0 * np.eye(K)[outcomes][:, None] + rng.normal(size=(T, 3, K))
+    evidence += np.log(counts)
+    if K == 2:
+        reports = expit(evidence[:, :, 1] - evidence[:, :, 0])
+        gone = rng.random(reports.shape) < silent
+        gone[:, 0] = False
+        reports[gone] = np.nan
+    else:
+        reports = np.exp(evidence) / np.exp(evidence).sum(axis=2, keepdims=True)
+    return Panel(reports, outcomes, columns={"case": np.arange(T)}, **more)
+
+
+def drawn(panel, seed, most, case_weights=None):
+    """Cases that are kept, and their weights."""
+    part, weights = thin(panel, case_weights, seed, most)
+    return part.columns["case"].astype(int), weights
+
+
+def sparse(panel):
+    reports = SparseReports.from_dense(panel.reports)
+    return Panel(reports, panel.outcomes, columns=panel.columns)
+
+
+UNEVEN = {
+    "rare": rare(),
+    "missing reports": rare(silent=0.4),
+    "sparse": sparse(rare(silent=0.4)),
+    "three classes": rare((3000, 900, 100)),
+    "weights": rare(weights=np.random.default_rng(1).uniform(0.2, 5, 4000)),
+    "propensity": rare(propensity=np.random.default_rng(2).uniform(0.05, 1, 4000)),
+}
+
+
+@pytest.mark.parametrize("name", UNEVEN)
+def test_every_case_of_a_rare_class_is_kept_and_counts_once(name):
+    panel = UNEVEN[name]
+    whole = panel.case_weights()
+    whole = np.ones(len(panel)) if whole is None else whole
+    few = int(np.bincount(panel.outcomes).argmin())
+    for seed in range(5):
+        cases, weights = drawn(panel, seed, 800)
+        assert set(np.flatnonzero(panel.outcomes == few)) <= set(cases.tolist())
+        kept = panel.outcomes[cases] == few
+        assert_allclose(weights[kept], whole[cases][kept])
+        assert (np.diff(cases) > 0).all()
+        assert abs(len(cases) - 800) <= panel.classes
+
+
+@pytest.mark.parametrize("name", UNEVEN)
+def test_weighted_sums_over_the_part_are_those_over_all_cases(name):
+    """The mean of many draws; of a constant, and of a loss that is large where a
+    negative case looks like a positive one."""
+    panel, draws = UNEVEN[name], 60
+    whole = panel.case_weights()
+    whole = np.ones(len(panel)) if whole is None else whole
+    p = np.nanmean(panel.reports, axis=1)
+    p = p if p.ndim == 1 else 1 - p[:, 0]
+    wrong = np.where(panel.outcomes > 0, 1 - p, p)
+    for loss in (np.ones(len(panel)), wrong**2, -np.log1p(-0.999 * wrong)):
+        sums = []
+        for seed in range(draws):
+            cases, weights = drawn(panel, seed, 800)
+            sums.append(weights @ loss[cases])
+        error = np.std(sums) / np.sqrt(draws)
+        full = whole @ loss
+        assert abs(np.mean(sums) - full) <= 4 * error + 1e-9 * full
+
+
+def test_where_decisions_are_made_the_draw_hardly_matters():
+    """The cost of mistaking a negative case varies half as much as in an even draw."""
+    panel = rare((19_900, 100))
+    loss = np.where(panel.outcomes == 1, 0.0, panel.reports.mean(axis=1) ** 2)
+    negative = np.flatnonzero(panel.outcomes == 0)
+    by_part, even = [], []
+    for seed in range(40):
+        cases, weights = drawn(panel, seed, 1000)
+        by_part.append(weights @ loss[cases])
+        some = np.random.default_rng(seed).choice(negative, 900, replace=False)
+        even.append(len(negative) / 900 * loss[some].sum())
+    assert np.std(by_part) < np.std(even) / 2
+
+
+def test_the_same_seed_draws_the_same_cases():
+    panel = UNEVEN["rare"]
+    (cases, weights), again, other = (drawn(panel, seed, 800) for seed in (3, 3, 4))
+    assert_array_equal(cases, again[0])
+    assert_array_equal(weights, again[1])
+    assert set(cases) != set(other[0])
+
+
+def test_given_weights_are_multiplied_and_take_the_place_of_the_panels_own():
+    given = np.random.default_rng(5).uniform(0.1, 9, 4000)
+    for name in ("rare", "weights"):
+        cases, weights = drawn(UNEVEN[name], 0, 800, given)
+        same, ones = drawn(UNEVEN[name], 0, 800, np.ones(4000))
+        assert_array_equal(cases, same)
+        assert_allclose(weights, ones * given[cases])
+
+
+def test_frequent_classes_share_what_the_rare_ones_leave():
+    panel = rare((3000, 900, 100))
+    cases, weights = drawn(panel, 0, 900)
+    counts = np.bincount(panel.outcomes[cases])
+    assert_allclose(counts, [400, 400, 100], atol=1)
+    totals = np.bincount(panel.outcomes[cases], weights)
+    assert_allclose(totals, [3000, 900, 100], rtol=0.2)
+
+
+@pytest.mark.parametrize("given", [None, np.arange(1.0, 4001)])
+def test_a_panel_that_is_small_enough_is_kept_as_it_is(given):
+    panel = UNEVEN["rare"]
+    assert thin(panel, given, 0, 4000) == (panel, given)
+    assert thin(panel, given) == (panel, given)
+    assert len(thin(panel, given, 0, 3999)[0]) < 4000
+
+
+def test_cases_of_one_class_alone_are_drawn_too():
+    panel = rare((4000, 1))
+    part, weights = thin(panel.take(panel.outcomes == 0), None, 0, 500)
+    assert abs(len(part) - 500) <= 1
+    assert_allclose(weights.sum(), 4000, rtol=0.1)
+
+
+@given(
+    st.lists(st.floats(1e-6, 1.0), min_size=2, max_size=40),
+    st.integers(1, 39),
+)
+def test_capped_chances_are_in_proportion_and_have_the_sum(shares, total):
+    shares = np.array(shares)
+    total = min(total, len(shares) - 1)
+    chance = _capped(shares, float(total))
+    assert (chance <= 1.0).all()
+    assert_allclose(chance.sum(), total)
+    below = chance < 1.0
+    if below.any():
+        scale = chance[below] / shares[below]
+        assert_allclose(scale, scale[0])
+        assert (shares[~below] * scale[0] >= 1 - 1e-9).all()

@@ -2,6 +2,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from panels import random_panel
@@ -11,15 +12,24 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss
 from sklearn.model_selection import TimeSeriesSplit
 
-from truepool import pools
+from truepool import load_pool, pools
+from truepool.core.arrays import logit
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
+from truepool.data.sparse import SparseReports
 from truepool.measures import folds
+from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import out_of_fold, splits
 from truepool.pools import imputation
 from truepool.pools.auto import CANDIDATES, TWO_CLASSES, Auto, title
-from truepool.pools.candidate_weights import mixture_weights, prior_cases
+from truepool.pools.candidate_weights import (
+    CERTAIN,
+    average_weights,
+    decision_losses,
+    mixture_weights,
+    prior_cases,
+)
 from truepool.pools.log_odds import LogOdds
 from truepool.pools.platt import Platt
 from truepool.pools.ridge import Ridge
@@ -194,9 +204,9 @@ def test_a_candidate_that_cannot_be_tried_is_left_out():
 
 def test_above_twenty_thousand_cases_the_weights_are_learned_from_a_part(monkeypatch):
     panel = random_panel(3, cases=200)
-    monkeypatch.setattr(folds, "SELECTION_CASES", 70)
+    monkeypatch.setattr(folds, "LEARNING_CASES", 70)
     auto = Auto(candidates=FEW).fit_panel(panel)
-    assert "predicted 67 cases best, none of which they had" in auto.why_
+    assert "predicted 70 cases best, none of which they had" in auto.why_
     assert auto.pools_[0].training_.cases == 200
 
 
@@ -339,3 +349,210 @@ def test_three_classes_are_filled_in_as_probabilities():
     given = ~np.isnan(panel.values)
     assert_array_equal(filled[given], panel.values[given])
     assert_allclose(filled.sum(axis=2), 1.0)
+
+
+# Where one class is rare
+
+
+def rare(positives=40, cases=1200, seed=0, silent=0.0, agents=4, **more):
+    """Agents that know much the same of a rare event, each in its own unit."""
+    rng = np.random.default_rng(seed)
+    outcomes = rng.permutation((np.arange(cases) < positives).astype(int))
+    base = np.log(positives / (cases - positives)) if positives else -3.0
+    noise = rng.normal(size=(cases, 1)) + 0.4 * rng.normal(size=(cases, agents))
+    seen = noise + 2.0 * outcomes[:, None]
+    reports = expit(base + np.linspace(1.2, 2.0, agents) * seen - 1.5)
+    gone = rng.random(reports.shape) < silent
+    gone[np.arange(cases), rng.integers(0, agents, cases)] = False
+    return Panel(np.where(gone, np.nan, reports), outcomes, **more)
+
+
+def log_odds_by_hand(auto, values):
+    """Mean of the members' log-odds, by their shares."""
+    p = np.stack([pool.combine(values)[:, 0] for pool in auto.pools_], axis=1)
+    p = np.clip(p, 1e-9, 1 - 1e-9)
+    return expit(np.log(p / (1 - p)) @ auto.shares_)[:, None]
+
+
+def mean_by_hand(auto, values):
+    p = np.stack([pool.combine(values)[:, 0] for pool in auto.pools_], axis=1)
+    return (p @ auto.shares_)[:, None]
+
+
+def spread(auto, values):
+    """How far the two means are apart, where it shows."""
+    return np.abs(log_odds_by_hand(auto, values) - mean_by_hand(auto, values)).max()
+
+
+SEVERAL = ("mean", "log-odds", "platt", "vcg", "stacked-lr", "boosted")
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_where_a_class_is_rare_log_odds_are_averaged(turned):
+    panel = rare()
+    if turned:
+        panel = Panel(1 - panel.reports, 1 - panel.outcomes)
+    auto = Auto(candidates=SEVERAL).fit_panel(panel)
+    assert len(auto.pools_) > 2
+    assert spread(auto, panel.values) > 0.01
+    expected = log_odds_by_hand(auto, panel.values)
+    assert_allclose(auto.combine(panel.values), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("positives", [19, 60, 600])
+def test_at_ordinary_rates_and_of_fewer_than_twenty_probabilities_are(positives):
+    panel = rare(positives)
+    auto = Auto(candidates=SEVERAL).fit_panel(panel)
+    assert len(auto.pools_) > 1
+    assert spread(auto, panel.values) > 0.001
+    expected = mean_by_hand(auto, panel.values)
+    assert_allclose(auto.combine(panel.values), expected, rtol=1e-9)
+    assert auto.log_odds_ is False
+
+
+def test_twenty_of_a_rare_class_are_enough_and_three_classes_are_none():
+    assert Auto(candidates=FEW).fit_panel(rare(20)).log_odds_
+    panel = random_panel(5, cases=800, classes=3)
+    some = panel.take((panel.outcomes > 0) | (np.arange(800) < 55))
+    assert np.bincount(some.outcomes).min() / len(some) < 0.05
+    assert not Auto(candidates=FEW).fit_panel(some).log_odds_
+
+
+def test_a_class_is_rare_by_the_weights_of_the_cases():
+    panel = rare(200, 800)
+    assert not Auto(candidates=FEW).fit_panel(panel).log_odds_
+    few = np.where(panel.outcomes == 1, 1.0, 10.0)
+    assert Auto(candidates=FEW).fit_panel(panel, few).log_odds_
+    reviewed = Panel(panel.reports, panel.outcomes, propensity=1 / few)
+    assert Auto(candidates=FEW).fit_panel(reviewed).log_odds_
+
+
+def test_a_class_is_rare_in_all_cases_and_not_in_the_part_that_is_drawn(monkeypatch):
+    monkeypatch.setattr(folds, "LEARNING_CASES", 300)
+    auto = Auto(candidates=FEW).fit_panel(rare(60, 2400))  # a fifth of the part
+    assert auto.log_odds_
+    assert "300 cases" in auto.why_
+
+
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        ({}, None),
+        ({"costs": Costs(fn=1, fp=1)}, None),
+        ({"costs": Costs(fn=19, fp=1)}, 0.05),
+        ({"threshold": 0.1}, 0.1),
+        ({"costs": Costs(fn=19, fp=1), "threshold": 0.1}, 0.1),
+        ({"costs": Costs(fn="amount", fp=5)}, "amount"),
+    ],
+    ids=["none", "equal", "costs", "threshold", "both", "amounts"],
+)
+def test_candidates_are_weighed_by_the_loss_of_the_decisions_at_these_costs(
+    settings, line
+):
+    amount = np.random.default_rng(1).uniform(5, 400, 1200)
+    panel = rare(columns={"amount": amount})
+    if line == "amount":
+        line = 5 / (5 + amount)
+    auto = Auto(candidates=FEW, **settings).fit_panel(panel)
+    pairs = splits(panel.outcomes, 5, 0)
+    pools_ = [pools.make(n, **settings) for n in FEW]
+    pooled = [out_of_fold(pool, panel, pairs) for pool in pools_]
+    odds = logit(np.concatenate(pooled, axis=1), CERTAIN)
+    weights = average_weights(decision_losses(odds, panel.outcomes, line))
+    weights[weights < 0.01] = 0.0
+    shares = dict(zip(FEW, weights / weights.sum(), strict=True))
+    assert {row.name: row.weight for row in auto.table_} == pytest.approx(shares)
+
+
+def test_the_same_mean_of_log_odds_is_saved(tmp_path):
+    panel = rare(silent=0.1)
+    auto = Auto(candidates=SEVERAL).fit_panel(panel)
+    auto.save(tmp_path / "a.pool")
+    back = load_pool(tmp_path / "a.pool")
+    assert back.log_odds_
+    assert_array_equal(back.combine(panel.values), auto.combine(panel.values))
+    back.log_odds_ = False
+    back.save(tmp_path / "b.pool")
+    assert not load_pool(tmp_path / "b.pool").log_odds_
+
+
+@pytest.mark.parametrize("positives", [40, 600])
+def test_sparse_reports_are_pooled_alike(positives):
+    """In a crowd nothing is filled in, and no cell is written out."""
+    panel = rare(positives, agents=60, silent=0.97)
+    auto = Auto(candidates=("mean", "vcg", "brier", "best-agent")).fit_panel(panel)
+    assert auto.imputation_ is None
+    assert auto.log_odds_ == (positives == 40)
+    assert len(auto.pools_) > 1
+    given = SparseReports.from_dense(panel.reports)
+    assert_allclose(auto.combine_sparse(given), auto.combine(panel.values), rtol=1e-9)
+
+
+@pytest.mark.parametrize("silent", [0.0, 0.3])
+def test_the_mean_of_log_odds_is_exported(tmp_path, silent):
+    panel = rare(silent=silent)
+    auto = Auto(candidates=SEVERAL).fit_panel(panel)
+    assert auto.log_odds_
+    pools.export(auto, tmp_path / "a.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "a.onnx")
+    new = rare(seed=1, silent=silent).reports.copy()
+    new[0], new[1] = [0.0, 1.0, np.nan, 0.5], 0.0
+    (pooled,) = session.run(None, {"reports": new})
+    assert_allclose(pooled, auto.predict_proba(new), rtol=0, atol=1e-12)
+    assert_allclose(np.log(pooled), np.log(auto.predict_proba(new)), atol=1e-6)
+
+
+# Fitted again
+
+
+@pytest.mark.parametrize("silent", [0.0, 0.2])
+@pytest.mark.parametrize("positives", [40, 500])
+def test_a_refit_keeps_the_candidates_and_their_shares(positives, silent):
+    first = rare(positives, silent=silent)
+    new = rare(positives, seed=9, silent=silent)
+    auto = Auto(candidates=SEVERAL, costs=Costs(fn=9)).fit_panel(first)
+    before = auto.combine(first.values)
+    again = auto.refit(new)
+    assert_array_equal(again.shares_, auto.shares_)
+    assert (again.table_, again.why_) == (auto.table_, auto.why_)
+    assert again.log_odds_ == auto.log_odds_
+    assert repr(again) == repr(auto)
+    assert [repr(pool) for pool in again.pools_] == [repr(p) for p in auto.pools_]
+    assert again.training_.counts == new.counts
+    assert_array_equal(auto.combine(first.values), before)
+
+
+@pytest.mark.parametrize("silent", [0.0, 0.2])
+def test_a_refit_learns_from_the_new_cases_only(silent):
+    new, cases = rare(seed=9, silent=silent), np.linspace(0.5, 2.0, 1200)
+    auto = Auto(candidates=SEVERAL).fit_panel(rare(silent=silent))
+    again = auto.refit(new, cases)
+    learned = imputation.learn_from(new, cases, clipped_log_scale, 0)
+    assert_array_equal(again.imputation_, learned)
+    filled = new.with_reports(imputation.fill_reports(new.values, learned))
+    for pool, kept in zip(again.pools_, auto.pools_, strict=True):
+        alone = clone(kept).fit_panel(filled, cases)
+        assert_array_equal(pool.combine(filled.values), alone.combine(filled.values))
+
+
+def test_a_refit_to_some_of_the_agents_knows_these_only():
+    panel = rare()
+    auto = Auto(candidates=SEVERAL).fit_panel(panel)
+    part = panel.select_agents(panel.agents[1:])
+    again = auto.refit(part)
+    assert again.agents_ == panel.agents[1:]
+    assert_array_equal(again.shares_, auto.shares_)
+    expected = log_odds_by_hand(again, part.values)
+    assert_allclose(again.combine(part.values), expected, rtol=1e-9)
+
+
+def test_a_refit_can_be_saved_and_fitted_again(tmp_path):
+    again = Auto(candidates=FEW).fit_panel(rare()).refit(rare(seed=9))
+    again.save(tmp_path / "a.pool")
+    values = rare(seed=2).values
+    back = load_pool(tmp_path / "a.pool")
+    assert_array_equal(back.combine(values), again.combine(values))
+    whole = Auto(candidates=FEW).fit_panel(rare(seed=9))
+    assert_array_equal(
+        again.fit_panel(rare(seed=9)).combine(values), whole.combine(values)
+    )

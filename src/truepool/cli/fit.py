@@ -128,6 +128,7 @@ def _check(rule: "Pool", panel: "Panel") -> None:
     from truepool.online.alarms.runs import commonest_shares
 
     options.note_faults(panel)
+    rule.remember(panel)
     options.note_one_class(rule.training_.counts, rule.labels_)
     above = shares_above(panel.sparse or panel.values)
     rule.training_ = replace(rule.training_, above_percent=above)

@@ -63,6 +63,13 @@ def score(
             "as in 1%, and write the propensity of each case.",
         ),
     ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="Refuse agents that are reversed or report noise, instead of warning.",
+        ),
+    ] = False,
     seed: options.Seed = 0,
     engine: options.EngineName = "local",
     address: options.Address = None,
@@ -121,7 +128,7 @@ def score(
     _check_unit_names(pool.agents_, written, fitted_on)
     usual_id = usual_id_of(fitted_on)
     name = written.long[0] if written.long else written.id or usual_id
-    scorer = Scorer(pool, name, contributions, share, seed)
+    scorer = Scorer(pool, name, contributions, share, seed, strict=strict)
     doubt = _unit_doubt(pool, new_format, written, fitted_on)
     if into_folder:
         tally, done = _score_parts(

@@ -79,6 +79,13 @@ def doubts(tally: "Tally", pool: "Pool") -> Iterator[str]:
             "agents' reports vary: its feed may be dead. Leave its column empty until "
             "it is fixed."
         )
+    for agent, doubt in sorted(tally.doubtful.items()):
+        how = "against" if doubt == "reversed" else "no longer with"
+        yield (
+            f"warning: the reports of {agent} move {how} those of the other agents; in "
+            "the fit they moved with them. Leave its column empty until that is clear; "
+            "--strict refuses such tables."
+        )
     if tally.unknown:
         yield describe_unknown(tally.unknown)
     lacking = sorted(agent for agent, count in tally.missing.items() if count)

@@ -8,7 +8,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
 
-from truepool.core.arrays import Array, FloatArray, IntArray, from_classes
+from truepool.core.arrays import (
+    Array,
+    FloatArray,
+    IntArray,
+    from_classes,
+    to_classes,
+)
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
 from truepool.data.sparse import SparseReports
@@ -16,8 +22,9 @@ from truepool.data.sparse import SparseReports
 GROUP_PARTS = 3
 """Parts of the groups in each fold that goes forward in time."""
 
-SELECTION_CASES = 20_000
-"""Weights of pools and penalties are chosen by at most so many cases."""
+LEARNING_CASES = 20_000
+"""Pools that are only tried, their weights and their penalties are learned from about
+so many cases at most."""
 
 Folds: TypeAlias = Any
 """A number of folds, or any scikit-learn splitter, time-ordered ones included."""
@@ -96,18 +103,74 @@ def panel_splits(
     return splits(panel.outcomes, cv, seed, times=panel.times, groups=panel.groups)
 
 
-def selection(
-    panel: Panel, case_weights: FloatArray | None, seed: int = 0
+def thin(
+    panel: Panel,
+    case_weights: FloatArray | None = None,
+    seed: int = 0,
+    most: int | None = None,
 ) -> tuple[Panel, FloatArray | None]:
-    """Return enough cases to choose by, with their weights: all, or a part at random.
+    r"""Return about ``most`` cases to learn from, each weighted by what it stands for.
 
-    The part has the same share of each class, in the order of the panel.
+    Every case of a rare class is kept; of a frequent one those that are drawn count for
+    the others of their class. Half of the draw is even, half goes to the cases whose
+    class the agents found least likely: with :math:`r_{ti}` cases that agent i found
+    less likely to be of that class, and m cases of other classes, a case is drawn in
+    proportion to :math:`\sum_i 1 / (r_{ti} + m)`. What is learned near the other
+    classes, where decisions are made, then hardly depends on the draw (Fithian and
+    Hastie 2014).
     """
-    parts = -(-len(panel) // SELECTION_CASES)
-    if parts <= 1:
+    most = LEARNING_CASES if most is None else most
+    if len(panel) <= most:
         return panel, case_weights
-    cases = np.flatnonzero(stratify(panel.outcomes, parts, seed) == 0)
-    return panel.take(cases), None if case_weights is None else case_weights[cases]
+    chance = _draw_chances(panel, most)
+    ends = np.floor(np.cumsum(chance) + np.random.default_rng(seed).random() + 1e-9)
+    cases = np.flatnonzero(np.diff(ends, prepend=0.0) > 0)
+    weights = panel.case_weights(case_weights)
+    counted = 1.0 if weights is None else weights[cases]
+    return panel.take(cases), counted / chance[cases]
+
+
+def _draw_chances(panel: Panel, most: int) -> FloatArray:
+    """Chance of each case (T,) to be among about ``most`` that are drawn."""
+    chance, left = np.ones(len(panel)), most
+    counts = np.bincount(panel.outcomes, minlength=panel.classes)
+    for place, k in enumerate(np.argsort(counts, kind="stable").tolist()):
+        own = np.flatnonzero(panel.outcomes == k)
+        quota = left // (len(counts) - place)
+        if len(own) > quota:
+            hard = _hard_cases(panel, k, len(panel) - len(own))[own]
+            even = 0.5 / len(own) + 0.5 * hard / hard.sum()
+            chance[own] = _capped(even, quota)
+        left -= min(len(own), quota)
+    return chance
+
+
+def _hard_cases(panel: Panel, k: int, others: int) -> FloatArray:
+    """How unlikely the agents find class k in each case (T,), as in `thin`."""
+    T = len(panel)
+    if panel.sparse is not None:
+        return np.ones(T)
+    hard = np.full(T, 1.0 / T)
+    for i in range(len(panel.agents)):
+        p = to_classes(panel.values[:, i])[:, k]
+        below = np.searchsorted(np.sort(p), p)  # NaN is sorted last
+        hard += np.where(np.isnan(p), 0.0, 1.0 / (below + max(others, 1)))
+    return hard
+
+
+def _capped(shares: FloatArray, total: float) -> FloatArray:
+    """Chances in proportion to shares, at most 1 each, with this sum.
+
+    >>> _capped(np.array([0.8, 0.1, 0.1]), 2.0)
+    array([1. , 0.5, 0.5])
+    """
+    sure = np.zeros(len(shares), dtype=np.bool_)
+    while True:
+        rest = np.where(sure, 0.0, shares)
+        chance = np.where(sure, 1.0, rest * ((total - sure.sum()) / rest.sum()))
+        if not (chance > 1.0).any():
+            return chance
+        sure |= chance > 1.0
 
 
 def evaluation_cases(pairs: list[tuple[IntArray, IntArray]]) -> IntArray:
@@ -140,7 +203,12 @@ def predict_fold(
     learn, test = pair
     weights = None if case_weights is None else case_weights[learn]
     copy = clone(pool).fit_panel(panel.take(learn), weights)
-    return from_classes(copy.probabilities(panel.take(test).layout))
+    return predict(copy, panel, test)
+
+
+def predict(pool: PoolEstimator, panel: Panel, cases: IntArray) -> FloatArray:
+    """Pooled probabilities (P, C) of a fitted pool on some cases of a panel."""
+    return from_classes(pool.probabilities(panel.take(cases).layout))
 
 
 def merge_folds(

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Self, cast, final
 
 import numpy as np
+from scipy.special import expit
 from sklearn.base import clone
 
-from truepool.core.arrays import FloatArray
+from truepool.core.arrays import FloatArray, IntArray, logit
 from truepool.core.engine import one_thread
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
@@ -18,20 +19,22 @@ from truepool.measures.folds import (
     Folds,
     evaluation_cases,
     panel_splits,
-    selection,
+    thin,
 )
 from truepool.measures.shrinkage import RARE_FILL
 from truepool.pools import candidates, imputation
 from truepool.pools.candidate_weights import (
     CAUTIOUS,
+    CERTAIN,
     MANY_CASES,
     Candidate,
     weigh,
 )
 from truepool.pools.interface import Pool
 from truepool.pools.mixture import Mixture
+from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.result import Explanation
+from truepool.pools.result import Explanation, Training
 from truepool.pools.ridge import Ridge
 from truepool.pools.shrunk import check_size, is_wide
 
@@ -43,6 +46,11 @@ TWO_CLASSES: tuple[str | Pool, ...] = ("ridge", Ridge(scale="reports"))
 """What it combines besides for two classes; with more they take too long."""
 FEWEST_CASES = 10
 """With fewer cases nothing is learned: the answer is the mean log-odds."""
+RARE, FEWEST_RARE = 0.05, 20
+"""Where a class has less than this share of the cases, and at least so many of them,
+log-odds are averaged."""
+EVEN = 0.5
+"""Threshold of equal costs, which is also that of costs that nobody stated."""
 MOST_MISSING = 1.0 - RARE_FILL
 """Largest share of missing reports that are filled in: in a crowd of which everyone
 reports on a few cases, what the others said is no better than nothing."""
@@ -60,8 +68,14 @@ class Auto(Pool):
               w_m = \frac{\sum_t r_{tm} + s / M}{T + s}, \qquad s = 5,
 
     iterated from equal weights (expectation maximisation). Candidates below 1 % are
-    dropped, the others learn from all cases. Costs change the decisions and the
-    candidates that learn by cost, not the weights.
+    dropped, the others learn from all cases.
+
+    Where fewer than 5 % of the cases, but at least twenty, are of one of two classes,
+    decisions are made at small probabilities, which a mean of probabilities would lift.
+    The answer is then the mean of the candidates' log-odds, and each counts by how
+    probable it is that it is the best (`average_weights`), in a loss that sees what
+    changes decisions at the costs (`decision_losses`). Elsewhere costs change the
+    decisions and the candidates that learn by cost, not the weights.
 
     Where an agent is silent, the candidates see what the others suggest that it would
     have said, and the answer is the mean over four such reports, see `imputation`:
@@ -91,6 +105,8 @@ class Auto(Pool):
         Their weights.
     table_ : list of Candidate
         Every candidate that could be tried, largest weight first.
+    log_odds_ : bool
+        Whether log-odds are averaged, because a class is rare.
     imputation_ : (3, N, K - 1) or None
         Mean, pull and loading of each agent's log-odds, which fill in missing reports;
         None where they are not filled in.
@@ -122,6 +138,7 @@ class Auto(Pool):
     pools_: tuple[Pool, ...]
     shares_: FloatArray
     table_: list[Candidate]
+    log_odds_: bool = False  # of files that do not say so
     imputation_: FloatArray | None
     why_: str
 
@@ -148,6 +165,19 @@ class Auto(Pool):
             fitted = (clone(pool).fit_panel(panel, case_weights) for pool in chosen)
             self.pools_ = tuple(fitted)
         self.__dict__.pop("_mixture", None)  # of an earlier fit
+
+    def refit(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
+        """Return a pool that learned from another panel, of the same candidates."""
+        copy = clone(self)
+        training = Training(panel.size, panel.counts, panel.missing)
+        copy._describe(panel.agents, panel.labels, training)
+        weights = panel.case_weights(case_weights)
+        filled = copy._fill(panel, weights)
+        copy.shares_, copy.table_ = self.shares_, self.table_
+        copy.log_odds_, copy.why_ = self.log_odds_, self.why_
+        with one_thread():
+            copy.pools_ = tuple(pool.refit(filled, weights) for pool in self.pools_)
+        return cast(Self, copy)
 
     def _fill(self, panel: Panel, case_weights: FloatArray | None) -> Panel:
         """Learn how to fill in missing reports, and return the panel without them."""
@@ -184,7 +214,8 @@ class Auto(Pool):
         if T < FEWEST_CASES:
             why = f"with fewer than {FEWEST_CASES} cases ({T}) nothing is learned"
             return self._alone("log-odds", why)
-        part, counted = selection(panel, case_weights, self.seed)
+        part, counted = thin(panel, case_weights, self.seed)
+        self.log_odds_ = _is_rare(part, counted)
         try:
             pairs = panel_splits(part, self.cv, self.seed)
         except SettingError as error:
@@ -199,11 +230,21 @@ class Auto(Pool):
             return self._shrunk(panel, "there are too few cases to try any candidate")
         counted = None if counted is None else counted[rows]
         names = [title(pool) for pool in tried]
-        self.table_, weights = weigh(names, pooled, outcomes, counted, T)
+        self.table_, weights = weigh(
+            names, pooled, outcomes, counted, T,
+            rare=self.log_odds_, line=self._line(part, rows), seed=self.seed,
+        )  # fmt: skip
         self.why_ = _why(self.table_, len(rows), T)
         order = np.argsort(-weights, kind="stable")
         chosen = [i for i in order if weights[i] > 0]
         return [tried[i] for i in chosen], weights[chosen]
+
+    def _line(self, panel: Panel, cases: IntArray) -> FloatArray | float | None:
+        """Threshold of the decisions; None where nobody has stated what errors cost."""
+        if panel.classes > 2 or self.threshold is not None or self.costs is None:
+            return self.threshold
+        line = self.costs.resolve(panel.columns).take(cases).threshold
+        return None if np.ndim(line) == 0 and line == EVEN else line
 
     def _shrunk(self, panel: Panel, why: str) -> tuple[list[Pool], FloatArray]:
         """`shrunk` alone; the mean log-odds where the panel is too large for it."""
@@ -214,7 +255,7 @@ class Auto(Pool):
         return self._alone("shrunk", why)
 
     def _alone(self, name: str, why: str) -> tuple[list[Pool], FloatArray]:
-        self.table_ = []
+        self.table_, self.log_odds_ = [], False
         self.why_ = f"{name} alone: {why.rstrip('.')}"
         return self._configure([name]), np.ones(1)
 
@@ -254,11 +295,15 @@ class Auto(Pool):
         if self.imputation_ is not None:
             return super().combine_sparse(reports)
         pairs = zip(self.shares_, self.pools_, strict=True)
-        return np.asarray(sum(share * p.combine_sparse(reports) for share, p in pairs))
+        answers = [(share, p.combine_sparse(reports)) for share, p in pairs]
+        if self.log_odds_:
+            odds = sum(share * logit(p, CERTAIN) for share, p in answers)
+            return np.asarray(expit(odds))
+        return np.asarray(sum(share * p for share, p in answers))
 
     @cached_property
     def _mixture(self) -> Mixture:
-        return Mixture(self.pools_, self.shares_)
+        return Mixture(self.pools_, self.shares_, log_odds=self.log_odds_)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
@@ -268,16 +313,31 @@ class Auto(Pool):
         """Pooled coordinates (T, C) inside an ONNX graph."""
         if self.imputation_ is not None:
             reports = imputation.draw_reports_onnx(reports, self.imputation_)
-        pairs = zip(self.shares_, self.pools_, strict=True)
-        pooled, *others = [
-            pool.to_onnx(reports) * float(share) for share, pool in pairs
-        ]
-        for other in others:
+        answers = [pool.to_onnx(reports) for pool in self.pools_]
+        if self.log_odds_:
+            answers = [graph.logit(answer, CERTAIN) for answer in answers]
+        pairs = zip(self.shares_.tolist(), answers, strict=True)
+        parts: list[Tensor] = [answer * share for share, answer in pairs]
+        pooled = parts[0]
+        for other in parts[1:]:
             pooled = pooled + other
+        if self.log_odds_:
+            pooled = graph.from_log_scale(pooled, reports.coordinates)
         if self.imputation_ is None:
             return pooled
         D = len(imputation.SIGNS)
         return pooled.reshape(-1, D, reports.coordinates).sum(1) / float(D)
+
+
+def _is_rare(panel: Panel, case_weights: FloatArray | None) -> bool:
+    """Whether one of two classes is rare, and has enough cases to say what costs less.
+
+    With fewer than `FEWEST_RARE` of them a mean of probabilities is the safer one.
+    """
+    if panel.classes > 2 or np.bincount(panel.outcomes).min() < FEWEST_RARE:
+        return False
+    share = float(np.average(panel.outcomes, weights=panel.case_weights(case_weights)))
+    return min(share, 1 - share) < RARE
 
 
 def title(pool: Pool) -> str:

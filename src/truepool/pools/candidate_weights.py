@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truepool.core.arrays import SMALLEST, FloatArray, IntArray, case_mean
+from truepool.core.arrays import SMALLEST, FloatArray, IntArray, case_mean, logit
+from truepool.measures.inference import Resamples
 from truepool.measures.losses import Loss, outcome_probability
 
 PRIOR = 5.0
@@ -20,6 +21,12 @@ STEPS, PRECISION = 1000, 1e-7
 """When the weights have converged: most steps, and the largest change in the last."""
 SMALLEST_WEIGHT = 0.01
 """A candidate with less weight is dropped."""
+REACH = 2.5
+"""Log-odds around the threshold within which a probability matters to decisions."""
+CERTAIN = 1e-9
+"""Probabilities are clipped this far from 0 and 1 before their log-odds are taken."""
+RESAMPLES = 1000
+"""Over which the weights of averaged candidates are taken."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +45,25 @@ def weigh(
     outcomes: IntArray,
     case_weights: FloatArray | None,
     cases: int,
+    *,
+    rare: bool = False,
+    line: FloatArray | float | None = None,
+    seed: int = 0,
 ) -> tuple[list[Candidate], FloatArray]:
     """Rows of the table, largest weight first, and the weights (M,) by name.
 
     ``pooled`` are probabilities out of fold; ``cases`` counts all that were given.
+    Where the event is ``rare`` the candidates are averaged, else stacked; ``line`` is
+    the threshold of the decisions, one or (T,), if it matters.
     """
     given = np.stack([outcome_probability(p, outcomes) for p in pooled], axis=1)
     given = np.maximum(given, SMALLEST)
-    weights = mixture_weights(given, case_weights, prior_cases(names, cases))
+    if rare:
+        odds = np.stack([logit(p[:, 0], CERTAIN) for p in pooled], axis=1)
+        losses = decision_losses(odds, outcomes, line)
+        weights = average_weights(losses, case_weights, seed)
+    else:
+        weights = mixture_weights(given, case_weights, prior_cases(names, cases))
     shares = np.where(weights < min(SMALLEST_WEIGHT, weights.max()), 0.0, weights)
     shares /= shares.sum()
     brier = Loss("brier")
@@ -59,6 +77,46 @@ def weigh(
         for i in np.argsort(-weights, kind="stable")
     ]
     return table, shares
+
+
+def decision_losses(
+    odds: FloatArray, outcomes: IntArray, line: FloatArray | float | None
+) -> FloatArray:
+    """Log loss (T, M) of log-odds (T, M) of a positive outcome, as decisions see it.
+
+    Log-odds are clipped `REACH` from those of the threshold: how far below it a case is
+    said to be, or above, changes no decision. It is a proper loss, the cost averaged
+    over the thresholds within reach. Without a ``line`` nothing is clipped.
+
+    >>> odds = np.array([[-9.0, -5.0], [0.0, 1.0]])
+    >>> decision_losses(odds, np.array([0, 1]), 0.5).round(3)
+    array([[0.079, 0.079],
+           [0.693, 0.313]])
+    """
+    if line is not None:
+        centre = np.reshape(logit(np.asarray(line, dtype=np.float64), CERTAIN), (-1, 1))
+        odds = np.clip(odds, centre - REACH, centre + REACH)
+    signs = np.where(outcomes == 1, -1.0, 1.0)[:, None]
+    return np.asarray(np.logaddexp(0.0, signs * odds))
+
+
+def average_weights(
+    losses: FloatArray, case_weights: FloatArray | None = None, seed: int = 0
+) -> FloatArray:
+    r"""Weights (M,) of models with losses (T, M), by how probable each is.
+
+    :math:`w_m = E\bigl[e^{-L_m} / \sum_j e^{-L_j}\bigr]` over bootstrap resamples of
+    the summed losses L (pseudo-BMA+, Yao et al. 2018). Stacking would have as many
+    degrees of freedom as candidates, and a hundred events cannot tell fifteen apart.
+
+    >>> average_weights(np.array([[0.1, 0.1, 0.7]] * 50)).round(2)
+    array([0.5, 0.5, 0. ])
+    """
+    T = len(losses)
+    weighted = losses if case_weights is None else case_weights[:, None] * losses
+    sums = T * Resamples(T, RESAMPLES, seed).means(weighted)
+    chances = np.exp(sums.min(axis=1, keepdims=True) - sums)
+    return np.asarray((chances / chances.sum(axis=1, keepdims=True)).mean(axis=0))
 
 
 def prior_cases(names: Sequence[str], cases: int) -> FloatArray:

@@ -5,13 +5,15 @@ from dataclasses import dataclass, field
 from itertools import islice, product
 from typing import TypeVar
 
+from sklearn.base import clone
+
 from truepool.core import registry
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.engine import Engine, Processes, one_blas_thread
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.measures.folds import evaluation_cases, merge_folds, predict_fold
+from truepool.measures.folds import evaluation_cases, merge_folds, predict, thin
 from truepool.pools.interface import Pool, configure
 
 Key = TypeVar("Key", bound=Hashable)
@@ -73,6 +75,7 @@ def cross_validate(
     *,
     known: Mapping[Key, FloatArray] | None = None,
     required: Collection[Key] = (),
+    kept: dict[Key, list[Pool]] | None = None,
     progress: Callable[[Key, int, int], None] = lambda key, done, total: None,
     engine: Engine | None = None,
 ) -> dict[Key, FloatArray]:
@@ -80,11 +83,14 @@ def cross_validate(
 
     ``known`` holds those of pools that need not be fitted again. A pool for which there
     are too few cases is left out; for a ``required`` one that is an error. Each pool is
-    fitted to each fold by the ``engine``, by default in this process.
+    fitted to each fold by the ``engine``, by default in this process. For each key of
+    ``kept`` the pools of the folds are put there.
     """
     rows, known = evaluation_cases(pairs), known or {}
     unknown = {key: pool for key, pool in pools.items() if key not in known}
-    fit = FoldFit(tuple(unknown.values()), panel, pairs, case_weights)
+    kept = {} if kept is None else kept
+    keep = frozenset(n for n, key in enumerate(unknown) if key in kept)
+    fit = FoldFit(tuple(unknown.values()), panel, pairs, case_weights, keep)
     places = product(range(len(unknown)), range(len(pairs)))
     fitted = (engine or Processes()).map(fit, places)
     pooled: dict[Key, FloatArray] = {}
@@ -99,7 +105,9 @@ def cross_validate(
             raise errors[0]
         if not errors:
             parts = [part for part in tested if not isinstance(part, SettingError)]
-            pooled[key] = merge_folds(panel, pairs, parts)[rows]
+            pooled[key] = merge_folds(panel, pairs, [part[0] for part in parts])[rows]
+            if key in kept:
+                kept[key] += [part[1] for part in parts if part[1] is not None]
     return pooled
 
 
@@ -115,18 +123,31 @@ class FoldFit:
     panel: Panel
     pairs: list[tuple[IntArray, IntArray]]
     case_weights: FloatArray | None
+    keep: frozenset[int] = frozenset()
+    """Pools that are returned as they were fitted."""
     refused: dict[int, SettingError] = field(default_factory=dict)
+    known: dict[int, tuple[Panel, FloatArray | None]] = field(default_factory=dict)
+    """Cases that each fold learns from, with their weights (`folds.thin`)."""
 
-    def __call__(self, place: tuple[int, int]) -> FloatArray | SettingError:
+    def __call__(
+        self, place: tuple[int, int]
+    ) -> tuple[FloatArray, Pool | None] | SettingError:
         """Fit a pool to a fold, on one thread: the same bits anywhere."""
         n, fold = place
         if n in self.refused:
             return self.refused[n]
         try:
             with one_blas_thread():
-                return predict_fold(
-                    self.pools[n], self.panel, self.pairs[fold], self.case_weights
-                )
+                copy = clone(self.pools[n]).fit_panel(*self._learning_part(fold))
+                pooled = predict(copy, self.panel, self.pairs[fold][1])
+                return pooled, copy if n in self.keep else None
         except SettingError as error:
             self.refused[n] = error
             return error
+
+    def _learning_part(self, fold: int) -> tuple[Panel, FloatArray | None]:
+        if fold not in self.known:
+            learn, _ = self.pairs[fold]
+            weights = None if self.case_weights is None else self.case_weights[learn]
+            self.known[fold] = thin(self.panel.take(learn), weights)
+        return self.known[fold]

@@ -22,7 +22,7 @@ from truepool.core import kernels
 from truepool.core.arrays import FloatArray, from_log_scale
 from truepool.data.panel import Panel
 from truepool.measures.calibration import clipped_log_scale
-from truepool.measures.folds import selection
+from truepool.measures.folds import thin
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 
@@ -44,7 +44,7 @@ def learn_from(
     panel: Panel, case_weights: FloatArray | None, scale: Scale, seed: int
 ) -> FloatArray:
     """`learn` from enough cases of a panel, on the scale that a pool reads."""
-    part, cases = selection(panel, case_weights, seed)
+    part, cases = thin(panel, case_weights, seed)
     return learn(scale(part.values), np.ones(len(part)) if cases is None else cases)
 
 

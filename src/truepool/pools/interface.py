@@ -39,6 +39,7 @@ from truepool.data.weights import on_simplex, proportional
 from truepool.measures.decisions import check_threshold, choose
 from truepool.pools import contract, persistence
 from truepool.pools.agent_reports import match_columns, match_one
+from truepool.pools.habits import Habits
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.result import Explanation, PoolResult, Training
 
@@ -81,6 +82,8 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         What the classes are called; of two, the second is the positive one.
     training_ : Training
         The cases that it learned from.
+    habits_ : Habits or None
+        How the agents reported there, if that was kept.
     """
 
     name: ClassVar[str]
@@ -88,7 +91,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     by_default: ClassVar[bool] = True
     scales: ClassVar[bool] = False
     exemptions: ClassVar[Mapping[str, str]] = {}
-    records: ClassVar[tuple[type, ...]] = (Training,)
+    records: ClassVar[tuple[type, ...]] = (Training, Habits)
     guarded: ClassVar[tuple[str, ...]] = (
         "_learn",
         "_weigh",
@@ -103,6 +106,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     n_features_in_: int
     labels_: Labels
     training_: Training
+    habits_: Habits | None = None
     table: TableFormat | None = None
     """How the table was written that a saved pool was fitted on, if it says so."""
 
@@ -145,7 +149,12 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         panel = Panel(reports, outcomes, positive=positive, columns=columns, copy=False)
         self.fit_panel(panel, as_case_weights(sample_weight, len(panel)))
         self.has_names_ = bool(column_names(reports))
+        self.remember(panel)
         return self
+
+    def remember(self, panel: Panel) -> None:
+        """Keep how the agents report, to compare new cases with."""
+        self.habits_ = Habits.learn(panel)
 
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
         """Learn from a checked panel."""
@@ -157,6 +166,13 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self._describe(panel.agents, panel.labels, training)
         self._learn(panel, panel.case_weights(case_weights))
         return self
+
+    def refit(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
+        """Return a pool that learned from another panel, with what this one chose.
+
+        A pool that chooses among others does not choose again.
+        """
+        return cast(Self, clone(self).fit_panel(panel, case_weights))
 
     def fit_stream(self, panels: "PanelStream") -> Self:
         """Learn from a data set, batch by batch, by sums over its cases.
@@ -211,6 +227,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.n_features_in_ = len(agents)
         self.labels_ = labels
         self.training_ = training
+        self.habits_ = None
         if self.table is not None:
             del self.table
 
@@ -399,8 +416,10 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             and len(self.labels_.names) == len(self.training_.counts) == K
         ):
             raise ValueError("the agents or the classes are not what they should be")
+        if self.habits_ is not None and not self.habits_.fits(len(self.agents_)):
+            raise ValueError("the habits are of other agents")
         for inner in self._inner_pools():
-            if inner._is_fitted():
+            if inner.is_fitted:
                 if inner.agents_ != self.agents_ or len(inner.classes_) != K:
                     raise ValueError("a pool inside is about other agents")
                 inner.check_learned()
@@ -431,10 +450,12 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return pooled
 
     def _check_fitted(self) -> None:
-        if not self._is_fitted():  # check_is_fitted takes 30 us to say so
+        if not self.is_fitted:  # check_is_fitted takes 30 us to say so
             check_is_fitted(self, "classes_")
 
-    def _is_fitted(self) -> bool:
+    @property
+    def is_fitted(self) -> bool:
+        """Whether it has learned from cases."""
         return "classes_" in vars(self)
 
     def _checked(self, reports: ArrayLike) -> FloatArray:
@@ -467,7 +488,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
         An export is compared with its pool there too.
         """
-        inside = [pool.jumps() for pool in self._inner_pools() if pool._is_fitted()]
+        inside = [pool.jumps() for pool in self._inner_pools() if pool.is_fitted]
         return np.unique(np.concatenate([np.zeros(0), *inside]))
 
     def to_onnx(self, reports: ReportTensors) -> Tensor:

@@ -4,14 +4,16 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from truepool.core import kernels
-from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.arrays import FloatArray, IntArray, logit
 from truepool.core.kernels.reference import Kind
 from truepool.pools.best_agent import BestAgent
 from truepool.pools.beta import Beta
 from truepool.pools.boosted import Boosted
 from truepool.pools.brier import Brier
+from truepool.pools.candidate_weights import CERTAIN
 from truepool.pools.convex import Convex
 from truepool.pools.extremized import Extremized
 from truepool.pools.interface import Pool
@@ -34,13 +36,16 @@ NO_TREES = (
 
 
 class Mixture:
-    """A weighted mean of fitted pools.
+    """A weighted mean of fitted pools, of their probabilities or of their log-odds.
 
     Members that have a compiled form are evaluated by one call, the others one by one.
-    The answers agree to rounding.
+    The answers agree to rounding. Log-odds are averaged of two classes only.
     """
 
-    def __init__(self, pools: tuple[Pool, ...], shares: FloatArray) -> None:
+    def __init__(
+        self, pools: tuple[Pool, ...], shares: FloatArray, *, log_odds: bool = False
+    ) -> None:
+        self.log_odds = log_odds
         self.others: list[tuple[float, Pool]] = []
         members, used, numbers = [], [], [np.zeros(0)]
         self._trees: tuple[Any, ...] = NO_TREES
@@ -68,12 +73,16 @@ class Mixture:
         if not self._shares.size:
             pooled = np.zeros((len(values), values.shape[2]))
         else:
+            clip = (CERTAIN,) if self.log_odds else ()
             pooled = self._evaluate(
-                values, self._members, self._shares, self._numbers, *self._trees
+                values, self._members, self._shares, self._numbers, *self._trees, *clip
             )
         for share, pool in self.others:
-            pooled = pooled + share * pool.combine(values)
-        return np.asarray(pooled)
+            answer = pool.combine(values)
+            pooled = pooled + share * (
+                logit(answer, CERTAIN) if self.log_odds else answer
+            )
+        return np.asarray(expit(pooled) if self.log_odds else pooled)
 
 
 def _kernel(pool: Pool) -> Any:

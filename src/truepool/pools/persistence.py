@@ -7,6 +7,7 @@ read. See docs/saved_pools.md.
 
 import inspect
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,13 @@ def save(pool: Any, path: str | Path, table: TableFormat | None = None) -> None:
         writer.records["TableFormat"] = TableFormat
         content["table"] = writer.value(table, "table")
     archive.write(path, KIND, content, writer.arrays)
+
+
+def digest(pool: Any) -> str:
+    """A short hash of a fitted pool, by which two saved pools are told apart."""
+    writer = Writer()
+    packed = archive.pack(KIND, {"pool": writer.pool(pool)}, writer.arrays)
+    return sha256(packed).hexdigest()[:12]
 
 
 def load(path: str | Path, *, probe: bool = True) -> Any:

@@ -11,7 +11,7 @@ from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.calibration import clipped_log_scale
-from truepool.measures.folds import Folds, panel_splits, selection
+from truepool.measures.folds import Folds, panel_splits, thin
 from truepool.pools import imputation
 from truepool.pools.interface import Pool
 from truepool.pools.logistic import LogisticData, solve
@@ -125,7 +125,7 @@ class Ridge(Pool):
 
     def _choose_strength(self, panel: Panel, case_weights: FloatArray | None) -> float:
         """Return the strength of least log loss out of fold."""
-        panel, case_weights = selection(panel, case_weights, self.seed)
+        panel, case_weights = thin(panel, case_weights, self.seed)
         try:
             pairs = panel_splits(panel, self.cv, self.seed)
         except SettingError:  # too few cases for folds: nothing to choose by

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+from scipy.special import expit
 
 from truepool.core import kernels
 from truepool.core.arrays import BoolArray, FloatArray, IntArray, from_classes
@@ -18,6 +19,7 @@ from truepool.data.reports import check_reports
 from truepool.data.row_names import cases_of_rows, named_rows
 from truepool.data.tables.column_selection import Batch, Ids
 from truepool.measures.capacity import Capacity
+from truepool.pools.habits import COMPARED, Doubt
 from truepool.pools.interface import LinearPool, Pool
 from truepool.pools.result import PoolResult
 
@@ -75,6 +77,8 @@ class Tally:
     """Cases decided negative that are to be reviewed."""
     notes: tuple[str, ...] = ()
     """What was done with a long table."""
+    doubtful: dict[str, Doubt] = field(default_factory=dict)
+    """Agents that do not report as they did in the fit, in some batch."""
 
     def add(self, other: "Tally") -> None:
         """Add the counts of other cases."""
@@ -94,6 +98,7 @@ class Tally:
         self.rescaled += other.rescaled
         self.amounts = other.amounts | self.amounts
         self.notes += other.notes
+        self.doubtful = other.doubtful | self.doubtful
 
     @property
     def silent(self) -> list[str]:
@@ -134,6 +139,8 @@ class Scorer:
         Share of the cases decided negative to be reviewed, drawn by ``seed``.
     within : (T,), optional
         Decisions on all cases, where they are made together (`decide_within`).
+    strict : bool
+        Refuse agents that are reversed or report noise, and not only another unit.
     """
 
     pool: Pool
@@ -142,6 +149,7 @@ class Scorer:
     explore: float | None = None
     seed: int = 0
     within: IntArray | None = None
+    strict: bool = False
 
     def __post_init__(self) -> None:
         if self.id.startswith(TAKEN):
@@ -160,6 +168,7 @@ class Scorer:
         """Columns of the result, and the counts of the batch."""
         pool, T = self.pool, len(batch)
         found = pool_batch(pool, batch, contributions=self.contributions)
+        doubtful = self._compare(batch)
         known = found.known
         decisions = _spread(found.decisions, known)
         if self.within is not None:
@@ -203,7 +212,54 @@ class Scorer:
             amounts=dict(batch.amounts),
             drawn=columns["review"].true_count - positive if self.explore else 0,
             notes=batch.notes,
+            doubtful=doubtful,
         )
+
+    def _compare(self, batch: Batch) -> dict[str, Doubt]:
+        """Agents that do not report as they did in the fit; refuse another unit."""
+        pool = self.pool
+        if pool.habits_ is None or not len(batch):
+            return {}
+        found = pool.habits_.compare(_first_coordinates(batch))
+        refused = {
+            i: doubt
+            for i, doubt in found.items()
+            if self.strict or doubt in (Doubt.UNIT, Doubt.OPPOSITE)
+        }
+        if refused:
+            raise ReportError(_describe_doubts(pool, batch, refused))
+        return {pool.agents_[i]: doubt for i, doubt in found.items()}
+
+
+def _first_coordinates(batch: Batch) -> FloatArray:
+    """Reports (T', N) of a batch, of cases that are spread evenly."""
+    step = -(-len(batch) // COMPARED)
+    if batch.cube is not None:
+        return batch.cube[::step, :, 0]
+    columns = [column[::step].astype(np.float64) for column in batch.reports]
+    return np.stack(columns, axis=1)
+
+
+def _describe_doubts(pool: Pool, batch: Batch, found: dict[int, Doubt]) -> str:
+    """Say how agents report, how they reported in the fit, and what to do."""
+    values = _first_coordinates(batch)
+    habits = pool.habits_
+    if habits is None:
+        raise AssertionError("doubts come from habits")
+    parts = []
+    for i, doubt in found.items():
+        own = values[~np.isnan(values[:, i]), i]
+        now = float(np.median(own))
+        then = float(expit(habits.quantiles[3, i]))
+        parts.append(
+            f"{pool.agents_[i]!r} has {doubt}: its median is {now:.2g} here and was "
+            f"{then:.2g} in the fit"
+        )
+    return (
+        "reports must mean what they did in the cases that the pool learned from; "
+        f"{'; '.join(parts)}. Leave the column empty until that is clear, or fit the "
+        "pool again if the agent has changed for good."
+    )
 
 
 def _constant(agents: tuple[str, ...], batch: Batch) -> dict[str, Report | None]:

@@ -208,10 +208,11 @@ def _member(kind, own, row, odds, crowd, work, nodes, cuts, values, roots):
 
 
 @_jit
-def mixture(reports, members, shares, numbers, nodes, cuts, values, roots):
+def mixture(reports, members, shares, numbers, nodes, cuts, values, roots, clip=0.0):
     """Weighted mean (T, 1) of what the members answer to reports (T, N, 1).
 
-    A member is a kind, and where its ``numbers`` start and end.
+    A member is a kind, and where its ``numbers`` start and end. With a ``clip`` it is
+    the mean of log-odds, each answer clipped that far from 0 and 1.
     """
     T, N, _ = reports.shape
     out = np.empty((T, 1))
@@ -234,9 +235,8 @@ def mixture(reports, members, shares, numbers, nodes, cuts, values, roots):
         for m in range(len(members)):
             kind, start, end = members[m]
             own = numbers[start:end]
-            total += shares[m] * _member(
-                kind, own, row, odds, crowd, work, nodes, cuts, values, roots
-            )
+            p = _member(kind, own, row, odds, crowd, work, nodes, cuts, values, roots)
+            total += shares[m] * (_logit(p, clip) if clip > 0.0 else p)
         out[t, 0] = total
     return out
 

@@ -1,0 +1,223 @@
+"""How agents reported in the cases that a pool learned from, to compare new ones with.
+
+Reports are compared on the scale of log-odds: each agent with its own quantiles, and
+with what the other agents suggest that it would have said, see `imputation`.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from zlib import crc32
+
+import numpy as np
+from scipy.stats import rankdata
+
+from truepool.core.arrays import Array, BoolArray, FloatArray, logit
+from truepool.data.panel import Panel
+from truepool.measures.groups import FEWEST_CASES
+from truepool.pools import imputation
+
+LEARNED, COMPARED = 20_000, 2_000
+"""Cases from which habits are learned, and that are compared with them, at most."""
+CLIP = 1e-9
+"""Reports are clipped this far from 0 and 1 before their log-odds are taken."""
+LEVELS = np.array([0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99])
+"""Quantiles of an agent's log-odds that are kept."""
+FACTOR = np.log(5.0)
+"""Odds that are off by less than a factor of five need no other unit."""
+LINKED = 0.3
+"""Only an agent whose ranks correlate this much with what the others suggest can be
+seen to be reversed, or to report noise."""
+UNIT_ERRORS, LINK_ERRORS = 5.0, 4.0
+"""Standard errors beyond which reports have another unit, or another relation to the
+others': one sound table in a thousand, or fewer, with ten agents."""
+MOST_SEEN = 1_000_000
+"""Cases that are remembered one by one, to know them again."""
+
+
+class Doubt(StrEnum):
+    """Why new reports of an agent may not mean what they did in the fit."""
+
+    UNIT = "another unit or range"
+    OPPOSITE = "one minus the probability"
+    REVERSED = "reversed"
+    NOISE = "no relation to the others"
+
+
+@dataclass(frozen=True, eq=False)
+class Habits:
+    """What is remembered of the reports of N agents, of two classes.
+
+    Attributes
+    ----------
+    quantiles : (7, N)
+        Of the log-odds of each agent, at `LEVELS`.
+    factor : (3, N, 1)
+        How the agents move together, see `imputation`.
+    gaps : (2, N)
+        Median and standard deviation of each agent's log-odds minus what the others
+        suggest; NaN where nobody else reported.
+    links : (N,)
+        Rank correlation of the two.
+    seen : (S,)
+        Fingerprints of the cases, sorted; none where there are times.
+    until : float
+        Time of the last case, as a number; NaN without times.
+    """
+
+    quantiles: FloatArray
+    factor: FloatArray
+    gaps: FloatArray
+    links: FloatArray
+    seen: Array
+    until: float = float("nan")
+
+    @classmethod
+    def learn(cls, panel: Panel) -> "Habits | None":
+        """Remember a panel; None of more than two classes, or where it is sparse."""
+        if panel.classes > 2 or panel.sparse is not None:
+            return None
+        x = logit(_some(panel.values[:, :, 0], LEARNED), CLIP)
+        factor = imputation.learn(x[:, :, None], np.ones(len(x)))
+        spread = [_beside(x, factor, i) for i in range(x.shape[1])]
+        until = float("nan") if panel.times is None else _number(panel.times.max())
+        return cls(
+            np.stack([_quantiles(column) for column in x.T], axis=1),
+            factor,
+            np.array([[gap, error] for gap, error, _, _ in spread]).T,
+            np.array([link for _, _, link, _ in spread]),
+            np.zeros(0, np.uint32)
+            if panel.times is not None
+            else np.unique(fingerprints(panel)[:MOST_SEEN]),
+            until,
+        )
+
+    def compare(self, values: FloatArray) -> dict[int, Doubt]:
+        """Agents whose reports (T, N) do not fit what is remembered, by their numbers.
+
+        The one that is furthest off comes first, and the others are then compared
+        without it.
+        """
+        x = logit(_some(values, COMPARED), CLIP)
+        found: dict[int, Doubt] = {}
+        for _ in range(x.shape[1]):
+            doubts = {
+                i: doubt
+                for i in range(x.shape[1])
+                if i not in found and (doubt := self._doubt(x, i)) is not None
+            }
+            if not doubts:
+                break
+            worst = max(doubts, key=lambda i: doubts[i][1])
+            found[worst] = doubts[worst][0]
+            x[:, worst] = np.nan
+        return found
+
+    def _doubt(self, x: FloatArray, i: int) -> tuple[Doubt, tuple[int, float]] | None:
+        """What is wrong with an agent's log-odds, and how far it is off."""
+        own = x[~np.isnan(x[:, i]), i]
+        if len(own) < FEWEST_CASES:
+            return None
+        low, high = self.quantiles[[0, -1], i]
+        below, above = np.quantile(own, 0.95) < low, np.quantile(own, 0.05) > high
+        usual = self.quantiles[:, i]
+        width = max(float(usual[5] - usual[1]), 1e-9)
+        moved = abs(float(np.median(own) - usual[3])) / width
+        gap, _, link, cases = _beside(x, self.factor, i)
+        if below or above:
+            turned = np.arctanh(link) * np.sqrt(max(cases - 3, 0)) < -LINK_ERRORS
+            return Doubt.OPPOSITE if turned else Doubt.UNIT, (2, moved)
+        if cases < FEWEST_CASES or np.isnan(self.gaps[0, i]):
+            return None
+        middle, error = self.gaps[:, i]
+        if abs(gap - middle) > FACTOR + UNIT_ERRORS * 1.25 * error / np.sqrt(cases):
+            return Doubt.UNIT, (1, moved)
+        before, size = self.links[i], np.sqrt(cases - 3)
+        if before < LINKED:
+            return None
+        if np.arctanh(link) * size < -LINK_ERRORS:
+            return Doubt.REVERSED, (0, before - link)
+        if (np.arctanh(link) - np.arctanh(before / 2)) * size < -LINK_ERRORS:
+            return Doubt.NOISE, (0, before - link)
+        return None
+
+    def fits(self, agents: int) -> bool:
+        """Whether the arrays are about so many agents: a file may come from anybody."""
+        shapes = [
+            (self.quantiles, (len(LEVELS), agents)),
+            (self.factor, (3, agents, 1)),
+            (self.gaps, (2, agents)),
+            (self.links, (agents,)),
+        ]
+        return all(array.shape == shape for array, shape in shapes)
+
+    def is_seen(self, panel: Panel) -> BoolArray:
+        """Which cases (T,) of a panel were learned from, as far as can be known.
+
+        Those that are not later than the last one, where both have times; else those
+        with the same id and reports.
+        """
+        if panel.times is not None and not np.isnan(self.until):
+            return np.asarray(_numbers(panel.times) <= self.until)
+        return np.asarray(np.isin(fingerprints(panel), self.seen))
+
+
+def fingerprints(panel: Panel) -> Array:
+    """A number for each case (T,), from its reports and, if it has one, its id."""
+    mixed = np.zeros(len(panel), np.uint64)
+    bits = np.ascontiguousarray(np.nan_to_num(panel.values, nan=-1.0)) + 0.0
+    columns = bits.reshape(len(panel), -1).view(np.uint64)
+    for column in columns.T:
+        mixed = _mix(mixed ^ column)
+    if panel.ids is not None:
+        names = [crc32(str(name).encode()) for name in panel.ids.tolist()]
+        mixed = _mix(mixed ^ np.array(names, np.uint64))
+    return (mixed >> np.uint64(32)).astype(np.uint32)
+
+
+def _mix(x: Array) -> Array:
+    """Spread the bits of whole numbers (Steele et al. 2014)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray((x ^ (x >> np.uint64(31))) + np.uint64(0x9E3779B97F4A7C15))
+
+
+def _some(values: FloatArray, most: int) -> FloatArray:
+    """At most so many rows, spread evenly."""
+    step = -(-len(values) // most) if len(values) else 1
+    return values[::step]
+
+
+def _quantiles(column: FloatArray) -> FloatArray:
+    known = column[~np.isnan(column)]
+    return np.quantile(known, LEVELS) if len(known) else np.full(len(LEVELS), np.nan)
+
+
+def _beside(
+    x: FloatArray, factor: FloatArray, i: int
+) -> tuple[float, float, float, int]:
+    """Compare an agent's log-odds with what the others suggest.
+
+    Median and standard deviation of the difference, rank correlation, and the number
+    of cases.
+    """
+    without = x.copy()
+    without[:, i] = np.nan
+    expected = imputation.fill(without[:, :, None], factor)[:, i, 0]
+    known = np.flatnonzero(~np.isnan(x[:, i]) & ~np.isnan(expected))
+    own, suggested = x[known, i], expected[known]
+    if len(known) < 2 or np.ptp(own) == 0 or np.ptp(suggested) == 0:
+        return float("nan"), float("nan"), 0.0, 0
+    gap = own - suggested
+    link = float(np.corrcoef(rankdata(own), rankdata(suggested))[0, 1])
+    link = min(max(link, -0.9999), 0.9999)
+    return float(np.median(gap)), float(gap.std()), link, len(known)
+
+
+def _numbers(times: Array) -> FloatArray:
+    if times.dtype.kind == "M":
+        times = times.astype("datetime64[us]").astype(np.int64)
+    return np.asarray(times, dtype=np.float64)
+
+
+def _number(time: Array) -> float:
+    return float(_numbers(np.asarray(time)))
