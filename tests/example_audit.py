@@ -13,6 +13,7 @@ from truepool.audits.values import (
     FailureScenario,
     Finding,
     Fix,
+    Operation,
     PairedComparison,
     Recommendation,
     Reliability,
@@ -177,6 +178,13 @@ def correlation(agents=AGENTS):
     return matrix
 
 
+def operation(pool):
+    return Operation(
+        pool, 569, estimate(0.2, 0.05), None, None, Estimate(0.46, 0.42, 0.5), Estimate(0.8, 0.74, 0.84),
+        Estimate(0.98, 0.96, 0.99), None, Estimate(0.15, 0.12, 0.18),
+    )  # fmt: skip
+
+
 def audit(agents=AGENTS, **changes):
     slopes = [1.0, 1.2, 0.52, 0.9, 1.05]
     whole = Audit(
@@ -194,6 +202,7 @@ def audit(agents=AGENTS, **changes):
             FailureScenario("says always 0", agents[0], estimate(0.33, 0.06), estimate(0.11, 0.04)),
         ),
         recommendation=recommendation(agents),
+        operations=(operation("mean"), operation("stacked-lr")),
         withheld=(("drift of the pool", "fewer than 1,000 cases"),), sampled=("Shapley credit: 2,000 orders.", "Robustness: 500 cases.",),
     )  # fmt: skip
     if "findings" in changes and "recommendation" not in changes:

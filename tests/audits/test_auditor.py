@@ -155,8 +155,7 @@ def test_any_pool_can_be_audited(pool):
     name = pool if isinstance(pool, str) else pool.name
     assert finding.pool == name
     assert name in {row.pool for row in finding.comparison.rows}
-    withheld = dict(finding.withheld)
-    assert ("incentives" in withheld) == (name == "stacked-lr")
+    assert finding.withheld == ()
 
 
 def test_more_than_two_classes():
@@ -222,7 +221,7 @@ def test_an_audit_of_four_groups_says_that_these_are_too_few():
         "if they are of other groups."
     )
     assert {what for what, _ in result.withheld} == {
-        "calibration", "comparison", "harm", "incentives", "leaked outcomes",
+        "calibration", "comparison", "harm", "incentives", "levels",
         "reversed reports", "robustness", "credit and weights",
     }  # fmt: skip
 
@@ -242,23 +241,21 @@ def test_a_few_identical_agents_are_still_called_copies():
     assert finding.findings[0].cost is None
 
 
-def test_large_panels_say_what_was_sampled(monkeypatch):
-    from truepool.audits import evidence, sampling
-    from truepool.audits.topics import comparison, credit, drift, incentives
+def test_large_panels_say_what_was_sampled_and_test_every_case(monkeypatch):
+    from truepool.audits.topics import credit, drift, incentives
+    from truepool.measures import folds
 
-    monkeypatch.setattr(sampling, "TRAINING_CASES", 400)
-    monkeypatch.setattr(evidence, "SAMPLE_CASES", 450)
+    monkeypatch.setattr(folds, "LEARNING_CASES", 400)
     monkeypatch.setattr(incentives, "LINEAR_CASES", 300)
-    monkeypatch.setattr(comparison, "COMPARISON_CASES", 350)
     monkeypatch.setattr(credit, "FEWEST", 250)
     monkeypatch.setattr(credit, "WORK", 0)
     monkeypatch.setattr(drift, "DRIFT_CASES", 200)
     finding = audit(timed(sound(cases=1000)), **QUICK, pool="vcg")
     text = " ".join(finding.sampled)
-    for number in ("400", "450", "300", "350", "250", "200"):
+    for number in ("300", "250", "200"):
         assert number in text
-    assert len(finding.sampled) == len(set(finding.sampled)) == 6
-    assert finding.comparison.tested == 350
+    assert len(finding.sampled) == len(set(finding.sampled)) == 3
+    assert finding.comparison.tested == finding.operations[0].cases == 834
 
 
 def test_the_same_seed_gives_the_same_audit():
@@ -358,7 +355,7 @@ def test_only_what_was_asked_is_withheld():
     assert "drift" not in dict(audit(panel, **QUICK).withheld)
     assert "drift" in dict(audit(timed(panel), **QUICK).withheld)
     many = audit(random_panel(2, cases=200, classes=3), resamples=30)
-    assert dict(many.withheld) == {"incentives": "they are known for two classes only"}
+    assert many.withheld == ()
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -59,7 +59,7 @@ def test_cases_too_few_to_hold_back_are_owned_up_to():
 def test_corrections_are_learned_on_other_cases_and_skip_silence():
     panel = random_panel(1, cases=400, silent=0.2, skill=3.0)
     reports = panel.values[:, 1]
-    moved = recalibrate(reports, panel, Sampling(0))
+    moved = recalibrate(reports, panel, 0)
     assert (np.isnan(moved) == np.isnan(reports)).all()
     spoke = ~np.isnan(reports[:, 0])
     gap = [abs(np.mean(p[spoke, 0] - panel.outcomes[spoke])) for p in (reports, moved)]
@@ -78,7 +78,7 @@ def test_a_correction_is_fitted_in_its_folds():
         np.ones(len(learn)),
         shift=True,
     )
-    moved = recalibrate(reports, PANEL, Sampling(0))
+    moved = recalibrate(reports, PANEL, 0)
     assert_allclose(
         moved[test], from_log_scale(factor * log_scale(reports[test]) + shift)
     )
@@ -87,4 +87,4 @@ def test_a_correction_is_fitted_in_its_folds():
 def test_one_class_teaches_no_correction():
     reports = np.full((6, 1), 0.3)
     panel = Panel(np.full((6, 2), 0.3), [0, 0, 0, 0, 0, 1])
-    assert_allclose(recalibrate(reports, panel, Sampling(0)), reports)
+    assert_allclose(recalibrate(reports, panel, 0), reports)

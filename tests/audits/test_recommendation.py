@@ -20,7 +20,6 @@ from faults import (
 from numpy.testing import assert_allclose
 from panels import random_panel
 from rich.console import Console
-from scipy.stats import ttest_1samp
 
 from truepool.audits import audit
 from truepool.audits.evidence import Evidence
@@ -30,7 +29,6 @@ from truepool.audits.severity import BROKEN, CURED_BY_A_POOL, LABELS
 from truepool.audits.values import Finding, Fix, Recommendation
 from truepool.comparison import Estimate
 from truepool.data.panel import Panel
-from truepool.measures.inference import with_unseen
 from truepool.pools import every
 from truepool.pools.mean import Mean
 from truepool.render.html.audit import html
@@ -203,10 +201,10 @@ def test_a_pool_is_fine_only_where_it_is_kept(result):
 
 
 def test_an_agent_at_fault_is_not_recommended_alone(result):
-    recommendation = result.recommendation
-    assert recommendation.agent not in {
-        fix.who[0] for fix in recommendation.errors if fix.who
-    }
+    plan = result.recommendation
+    faulty = {fix.who[0] for fix in plan.errors if fix.who}
+    if plan.change or plan.alternative:  # the best agent may be what is in use
+        assert plan.agent not in faulty
 
 
 @pytest.mark.parametrize("name", PANELS)
@@ -284,20 +282,11 @@ def test_costs_are_those_of_the_comparison(result):
     )
     if recommendation.change:
         assert recommendation.saving == comparisons[recommendation.pool].saved
-        assert recommendation.p_value == comparisons[recommendation.pool].holm < 0.05
+        assert recommendation.p_value == comparisons["auto"].holm < 0.05
         assert recommendation.saving.low > 0
-    else:
-        assert not any(x.holm < 0.05 and x.saved.low > 0 for x in comparisons.values()
-                       if x.pool != "best-agent")  # fmt: skip
-
-
-def holm_adjusted(p_values):
-    """Brute force: each p-value times the number of those that are not smaller."""
-    order = np.argsort(p_values)
-    steps = [p_values[i] * (len(order) - place) for place, i in enumerate(order)]
-    adjusted = np.empty(len(order))
-    adjusted[order] = np.maximum.accumulate(steps)
-    return adjusted
+    elif recommendation.in_use != "auto":
+        auto = comparisons["auto"]
+        assert not (auto.holm < 0.05 and auto.saved.low > 0)
 
 
 def test_what_is_recommended_without_an_agent_is_measured_without_it():
@@ -312,41 +301,19 @@ def test_what_is_recommended_without_an_agent_is_measured_without_it():
     names = tuple(panel.agents[i] for i in rest)
     less = Panel(panel.reports[:, rest], panel.outcomes, names, times=panel.times)
     alone = audit(less, costs=COSTS, resamples=50)
-    assert_allclose(plan.without_cost, alone.comparison[plan.pool].loss.value)
+    # The candidates and their weights are those of the pool of all agents.
+    assert_allclose(
+        plan.without_cost, alone.comparison[plan.pool].loss.value, rtol=0.05
+    )
     in_use = result.comparison[plan.in_use].loss.value
     assert_allclose(plan.without_saving.value, in_use - plan.without_cost)
     low, high = plan.without_saving.low, plan.without_saving.high
     assert low < plan.without_saving.value < high
 
 
-def test_auto_is_recommended_where_it_costs_significantly_less_and_none_beats_it(
-    result,
-):
-    auto = [other for other in result.significance if other.pool == "auto"]
-    better = any(other.holm < 0.05 and other.saved.low > 0 for other in auto)
-    if not better:
-        assert result.recommendation.pool != "auto"
-        return
-    by_case = result.comparison.by_case
-    gaps = [by_case["auto"] - cost for pool, cost in by_case.items() if pool != "auto"]
-    unseen = result.comparison.unseen
-    both = [with_unseen(gap[:, None], unseen)[:, 0] for gap in gaps]
-    tests = [1.0 if not gap.any() else ttest_1samp(gap, 0).pvalue for gap in both]
-    beaten = any(
-        p < 0.05 and gap.mean() > 0
-        for p, gap in zip(holm_adjusted(np.array(tests)), gaps, strict=True)
-    )
-    if result.recommendation.pool != "auto":
-        assert beaten
-        assert result.recommendation.cost <= result.comparison["auto"].loss.value
-        assert "auto would save less than" in result.advice
-        others = [pool for pool in by_case if pool != "auto"]
-        adjusted = holm_adjusted(np.array(tests))
-        p = adjusted[others.index(result.recommendation.pool)]
-        shown = "< 0.001" if p < 0.001 else f"= {p:.3f}"
-        assert f"significantly less than auto (adjusted p {shown})" in result.advice
-    faulty = any(fix.who for fix in result.recommendation.errors)
-    assert not beaten or result.recommendation.pool != "auto" or faulty
+def test_one_pool_may_be_recommended_and_it_is_the_one_that_fit_learns(result):
+    plan = result.recommendation
+    assert plan.pool in (None, plan.in_use, "auto")
 
 
 def test_no_advice_costs_more_and_none_is_about_an_agent_that_is_taken_out(result):

@@ -6,7 +6,6 @@ from truepool.audits.sampling import Sampling
 def test_few_cases_are_all_looked_at_and_nothing_is_said():
     sampling = Sampling(0)
     assert sampling.part(np.arange(5), 5, "credit").tolist() == [0, 1, 2, 3, 4]
-    assert sampling.training_part(np.arange(5)).tolist() == [0, 1, 2, 3, 4]
     assert sampling.sampled == []
 
 

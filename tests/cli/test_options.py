@@ -23,7 +23,7 @@ OWN = {
         "--template", "--timeout", "--train",
     },
     "agent train": {"--calibration", "--disjoint", "--features", "--unseen"},
-    "audit": {"--fail-on", "--since"},
+    "audit": {"--fail-on", "--since", "--trusted"},
     "compare": {"--folds"},
     "export": {"--onnx"},
     "game": {
@@ -40,7 +40,7 @@ OWN = {
     "ledger token": {"--role"},
     "replay": {"--all", "--delay", "--recalibrate"},
     "reproduce": {"--full"},
-    "score": {"--contributions", "--explore"},
+    "score": {"--contributions", "--explore", "--strict"},
     "serve": {"--demo", "--log", "--rate-limit", "--tls-client-ca", "--traces"},
 }  # fmt: skip
 """Options that only one verb has."""

@@ -52,8 +52,9 @@ def test_one_agent_in_fractions_is_refused_where_all_were_in_percent(pool, truep
     )
     found = pooled(truepool, pool, "new.csv", "--percent=acme,bolt")
     np.testing.assert_allclose(found, SHARES.mean(axis=1))
-    stated = pooled(truepool, pool, "new.csv", "--percent")
-    np.testing.assert_array_less(stated, found)
+    code, out, err = truepool("score", pool, "new.csv", "--percent")
+    assert (code, out) == (2, "")  # a hundredth of what corvid reported in the fit
+    assert "'corvid' has another unit or range" in err
 
 
 def test_few_cases_up_to_one_percent_are_no_reason_for_doubt(pool, truepool):

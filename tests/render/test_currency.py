@@ -46,7 +46,7 @@ def panel():
 def two_pools():
     """Compare fast pools alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(comparison, "POOLS", ("platt", "vcg", "best-agent"))
+        patch.setattr(comparison, "POOLS", ("platt", "vcg", "best-agent", "auto"))
         yield
 
 

@@ -124,7 +124,8 @@ def test_notes_speak_against_nothing():
     quiet = audit(findings=findings()[5:], **NONE)
     result = replace(quiet, recommendation=replace(quiet.recommendation, **UNCHANGED))
     basis = f"no error and no warning {BASIS}."
-    assert sentence(result) == f"No problems found with this pool: {basis}"
+    finds = "It finds 96.0 % to 99.0 % of the positive cases."
+    assert sentence(result) == f"No problems found with this pool: {basis} {finds}"
     assert sentence(quiet) == (
         f"No fault was found, but stacked-lr costs significantly less than mean: {basis}"
     )
@@ -599,14 +600,13 @@ def test_who_is_reversed_is_not_recalibrated_and_a_cost_says_of_what():
     assert "leaving it out as it is would cost 0.100 more" in advice(fixed(since))
 
 
-def test_a_warning_that_saves_more_than_the_errors_comes_before_them():
+def test_an_agent_comes_before_the_pool_even_where_that_saves_more():
     agent = error("under-confident", "ada", saving=estimate(0.05, 0.01))
     pool = warning("under-confident-pool", saving=estimate(0.2, 0.01))
     first, *others = fixed(agent, pool, **UNCHANGED).steps
     assert first == (
-        "Before anything else, recalibrate the pool, as `platt` does with the mean "
-        "(saves 0.200 per case, in false alarms); ask whoever runs ada to recalibrate it (saves 0.0500 "
-        "per case)."
+        "Before anything else, ask whoever runs ada to recalibrate it (saves 0.0500 per case, in false "
+        "alarms); recalibrate the pool, as `platt` does with the mean (saves 0.200 per case)."
     )
     assert not any("recalibrate" in step for step in others)
 
@@ -933,10 +933,11 @@ def test_recall_and_false_alarms_of_the_pool_in_use_and_the_recommended_one_are_
     assert result.recommendation.pool == "stacked-lr"
     said = rates(result)
     assert said == (
-        "mean finds 98.0 % of the positive cases and raises a false alarm in 15.0 % of "
-        "the negative ones (569 cases, none of which it was fitted on). stacked-lr "
-        "finds 98.0 % of the positive cases and raises a false alarm in 15.0 % of the "
-        "negative ones."
+        "mean finds 96.0 % to 99.0 % (98.0 % seen) of the positive cases and raises a "
+        "false alarm in 12.0 % to 18.0 % (15.0 % seen) of the negative ones (569 cases, "
+        "none of which it was fitted on). stacked-lr finds 96.0 % to 99.0 % (98.0 % "
+        "seen) of the positive cases and raises a false alarm in 12.0 % to 18.0 % "
+        "(15.0 % seen) of the negative ones."
     )
     words = " ".join(terminal(result).split())
     assert said in words
@@ -953,6 +954,7 @@ def test_of_more_than_two_classes_the_recall_of_each_is_stated():
         classes=3,
         labels=Labels(("benign", "scan", "worm")),
         comparison=replace(whole.comparison, classes=3, rows=rows),
+        operations=(),
         recommendation=recommendation(**UNCHANGED),
     )
     assert rates(result) == (

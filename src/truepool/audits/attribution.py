@@ -6,7 +6,15 @@ from dataclasses import replace
 import numpy as np
 
 from truepool.audits.candidate import Candidate
-from truepool.audits.severity import BROKEN, CALIBRATION, FEEDS, LEAK, RUN, SWAPPED
+from truepool.audits.severity import (
+    BROKEN,
+    CALIBRATION,
+    FEEDS,
+    LATE,
+    NO_PROBABILITY,
+    RUN,
+    SWAPPED,
+)
 from truepool.audits.values import SEVERITIES, Finding
 from truepool.core.arrays import FloatArray
 from truepool.core.formatting import join_names
@@ -15,10 +23,11 @@ from truepool.measures.inference.hypothesis_tests import long_run_variance
 CAUSES = (
     *FEEDS,
     RUN,
+    "rescaled-feed",
     SWAPPED,
     "reversed",
+    NO_PROBABILITY,
     "drifted",
-    "rescaled-feed",
     "copy",
     "fails-in-segment",
     "uninformative",
@@ -31,6 +40,7 @@ CAUSES = (
 AGENT_FAULTS = (
     *BROKEN,
     RUN,
+    NO_PROBABILITY,
     "drifted",
     "uninformative",
     "over-confident",
@@ -45,6 +55,7 @@ OWN = (
     "reversed",
     "drifted",
     "rescaled-feed",
+    NO_PROBABILITY,
     "over-confident",
     "under-confident",
     "biased",
@@ -67,9 +78,6 @@ it is paid."""
 
 STOPPED = "stopped-feed"
 """A feed that explains no fault without a date: what was sent was sent before it."""
-
-DEPENDING = (*CALIBRATION, "harmful", "worse-than-best", "misreport-gain")
-"""Findings about an agent that depend on whether it knows the outcome."""
 
 SELECTION = "selective-labels"
 DIRECTED = "difference between the shares of missing outcomes"
@@ -105,6 +113,7 @@ BECAUSE = {
     "over-confident": "{who} {is_} over-confident",
     "under-confident": "{who} {is_} under-confident",
     "biased": "{who} {is_} biased",
+    NO_PROBABILITY: "{who} {reports} no probabilities",
     "fails-in-segment": "{who} {fails} in some segments",
     "under-confident-pool": "the pool is under-confident",
     "over-confident-pool": "the pool is over-confident",
@@ -120,9 +129,10 @@ ONE = {
     "sends": "sends",
     "fails": "fails",
     "shows": "shows",
+    "reports": "reports",
 }
 SEVERAL = {"is_": "are", "is_a_copy": "are copies", "sends": "send", "fails": "fail",
-           "shows": "show"}  # fmt: skip
+           "shows": "show", "reports": "report"}  # fmt: skip
 """Verbs of a cause, for one agent and for several."""
 
 FITTING = 0.25
@@ -176,10 +186,7 @@ def attribute_causes(graded: Sequence[tuple[Candidate, Finding]]) -> list[Findin
     for candidate, finding in graded:
         causes = _causes(candidate, finding, graded)
         labels = _selection(finding, graded)
-        if leak := _leak(finding, graded):
-            why = f"Another finding may explain it: {leak.who[0]} may know the outcome."
-            finding = _note_under(finding, leak, why)
-        elif labels and not finding.who:  # no fault of an agent removes the doubt
+        if labels and not finding.who:  # no fault of an agent removes the doubt
             sound = [cause for cause in causes if not _selection(cause, graded)]
             part = f" Another finding may explain part of it: {_because(sound)}."
             finding = _note_under(finding, labels, DOUBTFUL + (part if sound else ""))
@@ -245,16 +252,6 @@ def _broken_feed(
     return min(feeds, key=_depth, default=None)
 
 
-def _leak(
-    finding: Finding, graded: Sequence[tuple[Candidate, Finding]]
-) -> Finding | None:
-    """Find the question whether the agent of a finding knows the outcome."""
-    if finding.code not in DEPENDING:
-        return None
-    found = (f for _, f in graded if f.code == LEAK and f.who == finding.who[:1])
-    return next(found, None)
-
-
 def _failing_segments(
     finding: Finding, graded: Sequence[tuple[Candidate, Finding]]
 ) -> Finding | None:
@@ -280,9 +277,16 @@ def _selection(
     those that are missing where it says yes too high; the reverse is not explained.
     With more than two classes there is no reverse.
     """
-    found = [f for _, f in graded if f.code == SELECTION and f.severity != "note"]
+    found = [
+        f for _, f in graded if f.code in (SELECTION, LATE) and f.severity != "note"
+    ]
     if finding.code not in SELECTED or not found:
         return None
+    if found[0].code == LATE:  # reports seem too high
+        low = finding.unit == "bias" and (
+            finding.number is None or finding.number.value < 0
+        )
+        return None if low else found[0]
     bias, missing = finding.number, found[0].number
     directed = finding.unit == "bias" and found[0].unit == DIRECTED
     if directed and bias is not None and missing is not None:

@@ -1,31 +1,46 @@
 """The audit: collect the evidence, run the check of every topic, sort the findings."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from truepool.audits import topics
 from truepool.audits.candidate import Candidate
+from truepool.audits.cross_validation import CrossValidation
 from truepool.audits.evidence import Evidence
 from truepool.audits.findings import select_findings
+from truepool.audits.leaks import (
+    check_trusted,
+    find_suspects,
+    question,
+    without_suspects,
+)
+from truepool.audits.operation import cases_per_month, operations, scaled
 from truepool.audits.priorities import in_order
 from truepool.audits.progress import check_earlier, compare_audits
 from truepool.audits.recommendation import recommend
 from truepool.audits.severity import DOUBTS, MINOR
 from truepool.audits.topics.calibration import calibrations
 from truepool.audits.topics.capacity import at_capacity
-from truepool.audits.topics.comparison import compare_pools, paired_comparisons
+from truepool.audits.topics.comparison import (
+    compare_pools,
+    paired_comparisons,
+    recommended_pool,
+)
 from truepool.audits.topics.credit import summarize_agents
 from truepool.audits.topics.drift import drift_over_time
 from truepool.audits.topics.robustness import robustness
 from truepool.audits.topics.segments import segments
 from truepool.audits.topics.threshold import cost_curve
-from truepool.audits.values import Audit
+from truepool.audits.values import AgentSummary, Audit, Finding, Recommendation
+from truepool.audits.worth import agent_worth
 from truepool.core.engine import Engine, one_blas_thread
+from truepool.core.errors import AgentError, PanelError
 from truepool.core.formatting import pluralize
 from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
+from truepool.data.labels import format_names
 from truepool.data.panel import Panel
 from truepool.measures.capacity import Capacity
 from truepool.measures.decisions import check_threshold
@@ -35,6 +50,10 @@ from truepool.measures.inference import Resamples
 from truepool.measures.inference.bootstrap import check_level
 from truepool.pools import Pool
 from truepool.pools.interface import configure
+from truepool.pools.persistence import digest
+
+PER_THOUSAND = 1000.0
+"""Cases by which worth is counted."""
 
 FEWER = "Use truepool compare, or leave out agents or cases."
 
@@ -52,6 +71,7 @@ def audit(
     since: Mapping[str, Any] | None = None,
     by: str | None = None,
     capacity: str | int | None = None,
+    trusted: Collection[str] = (),
     progress: Callable[[str, int, int], None] = lambda name, done, total: None,
     engine: Engine | None = None,
 ) -> Audit:
@@ -67,7 +87,8 @@ def audit(
         What errors cost, and where decisions are made now (``costs.threshold`` by
         default); findings are stated in these costs.
     pool : str or Pool
-        The rule in use: any pool. It is tested on cases it did not learn from.
+        The rule in use: any pool. It is tested on cases it did not learn from: by
+        cross-validation, or, if it is fitted (`truepool.load_pool`), as it is.
     level, resamples, seed
         Level of the intervals; bootstrap resamples; same seed, same numbers.
     source : str
@@ -80,6 +101,9 @@ def audit(
         where.
     capacity : str or int, optional
         How many cases can be decided positive, as in 200, "5%" or "200/day".
+    trusted : collection of str
+        Agents that are known to report before the outcome: one that seems to know it
+        is asked about otherwise, and every figure is without it.
     progress : callable
         Called with the name of the current part, the number of parts done and their
         total.
@@ -91,25 +115,37 @@ def audit(
     >>> from truepool.datasets import example
     >>> result = audit(example(), costs=Costs(fn=10, fp=1))
     >>> result.findings[0].severity, result.findings[0].code
-    ('warning', 'under-confident-pool')
+    ('warning', 'over-confident')
     """
     if since is not None:
         check_earlier(since)
+    check_trusted(trusted, panel.agents)
+    saved = isinstance(pool, Pool) and pool.is_fitted
+    if isinstance(pool, Pool) and saved:
+        panel = _for_saved(panel, pool)
+        costs = costs if costs is not None else pool.costs
+        threshold = threshold if threshold is not None else pool.threshold
+    suspects = find_suspects(panel, trusted, level)
     evidence = _evidence(
-        panel, costs, threshold, pool, level, resamples, seed, by, capacity
-    )
+        panel if saved else without_suspects(panel, suspects),
+        costs, threshold, pool, level, resamples, seed, by, capacity,
+    )  # fmt: skip
     evidence = replace(evidence, engine=engine)
+    questions = tuple(question(suspect, panel.agents) for suspect in suspects)
     with one_blas_thread():  # the same bits on any machine
-        result = _audit(evidence, source, progress)
+        result = _audit(evidence, source, progress, questions)
     if since is None:
         return result
     return replace(result, changes=compare_audits(since, result))
 
 
 def _audit(
-    evidence: Evidence, source: str, progress: Callable[[str, int, int], None]
+    evidence: Evidence,
+    source: str,
+    progress: Callable[[str, int, int], None],
+    questions: tuple[Finding, ...] = (),
 ) -> Audit:
-    """Run all checks on the evidence."""
+    """Run all checks on the evidence; ``questions`` come before what they find."""
     panel = evidence.panel
     if panel.pending is not None:
         waiting = len(panel.unsplit().pending or ())
@@ -145,6 +181,7 @@ def _audit(
         replace(f, date=f.date or evidence.unsplit.date(f.since))
         for f in select_findings(_with_minor(candidates, panel))
     )
+    findings = (*questions, *findings)
     if any(finding.code in DOUBTS for finding in findings):
         evidence.sampling.withhold(
             "findings, tables and figures that depend on outcomes",
@@ -156,9 +193,12 @@ def _audit(
         evidence.sampling.withhold("credit and weights", evidence.shortage)
     progress("advice", len(parts) - 1, len(parts))
     plan = recommend(evidence, findings)
+    monthly = evidence.compute(cases_per_month)
+    summaries = _with_worth(evidence, summaries, plan, monthly)
+    named = [plan.in_use, plan.pool, plan.alternative]
     return Audit(
         findings=in_order(findings, plan),
-        pool=evidence.pool.name,
+        pool=evidence.in_use,
         costs=asdict(evidence.costs),
         threshold=evidence.line,
         level=evidence.level,
@@ -189,6 +229,33 @@ def _audit(
         segments=evidence.compute(segments),
         capacity=evidence.unsplit.compute(at_capacity),
         weighting=_weighting(evidence.unsplit.panel),
+        operations=operations(evidence, [name for name in named if name]),
+        cases_per_month=monthly,
+        pool_digest=digest(evidence.pool) if evidence.validation.saved else "",
+    )
+
+
+def _with_worth(
+    evidence: Evidence,
+    summaries: tuple[AgentSummary, ...],
+    plan: Recommendation,
+    monthly: float | None,
+) -> tuple[AgentSummary, ...]:
+    """Add what each agent is worth in the recommended pool, if there is one."""
+    if plan.pool is None:
+        return summaries
+    saved = evidence.validation.saved and plan.pool == plan.in_use
+    pool = recommended_pool(evidence) if saved else plan.pool
+    found = agent_worth(evidence, pool)
+    if found is None:
+        return summaries
+    return tuple(
+        replace(
+            one,
+            worth=scaled(worth, PER_THOUSAND),
+            worth_per_month=scaled(worth, monthly),
+        )
+        for one, worth in zip(summaries, found, strict=True)
     )
 
 
@@ -233,5 +300,57 @@ def _evidence(
     if capacity is not None:
         limit = Capacity.parse(capacity)
         limit.check(panel)
+    if isinstance(pool, Pool) and pool.is_fitted:
+        evidence = Evidence(
+            panel, pool, costs, threshold, level, resamples, seed, by, limit
+        )
+        return _with_saved(evidence)
     rule = configure(pool, costs=costs, threshold=threshold, seed=seed)
     return Evidence(panel, rule, costs, threshold, level, resamples, seed, by, limit)
+
+
+def _with_saved(evidence: Evidence) -> Evidence:
+    """Judge a pool that was fitted before, on the cases that it did not learn from."""
+    panel, pool = evidence.panel, evidence.pool
+    if pool.labels_.names != panel.labels.names:
+        raise PanelError(
+            f"the pool knows the outcomes {format_names(pool.labels_.names)}; the "
+            f"panel has {format_names(panel.labels.names)}"
+        )
+    seen = None if pool.habits_ is None else pool.habits_.is_seen(panel)
+    if seen is None:
+        evidence.sampling.note(
+            "Whether the pool learned from some of these cases is not known: it does "
+            "not remember its own. If it did, it looks better than it is."
+        )
+    elif seen.all():
+        raise PanelError(
+            f"a saved pool is judged on cases that it did not learn from; it learned "
+            f"from all {len(panel):,} of these. Give newer cases, or the name of the "
+            f"pool ({pool.name}) to have it fitted on part of them."
+        )
+    elif seen.any():
+        evidence.sampling.note(
+            f"{seen.sum():,} cases that the pool learned from, or that are no later "
+            "than these, are not tested."
+        )
+    validation = CrossValidation(panel, pool, evidence.sampling, seen)
+    vars(evidence)["validation"] = validation
+    return evidence
+
+
+def _for_saved(panel: Panel, pool: Pool) -> Panel:
+    """Return the panel with the agents of a saved pool, in its order."""
+    missing = [name for name in pool.agents_ if name not in panel.agents]
+    if missing:
+        raise AgentError(
+            f"the pool needs reports of {format_names(pool.agents_)}; the panel has "
+            f"none of {format_names(missing)}"
+        )
+    part = panel.select_agents(pool.agents_)
+    if part is None:
+        raise PanelError(
+            "every case needs a report of an agent of the pool "
+            f"({format_names(pool.agents_)}); some have none"
+        )
+    return part

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from truepool.audits.sampling import Sampling
 from truepool.comparison import Competition
 from truepool.core.arrays import (
+    BoolArray,
     FloatArray,
     IntArray,
     from_classes,
@@ -24,6 +25,7 @@ from truepool.measures.folds import (
     panel_splits,
     predict_fold,
     splits,
+    thin,
 )
 from truepool.pools.interface import Pool
 
@@ -32,24 +34,41 @@ FOLDS = 5
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
-    """A pool fitted once per fold, and its probabilities for cases it has not seen."""
+    """A pool fitted once per fold, and its probabilities for cases it has not seen.
+
+    A pool that is fitted already is taken as it is. ``seen`` (T,) are the cases that it
+    learned from, if any: none of them is tested.
+    """
 
     panel: Panel
     pool: Pool
     sampling: Sampling
+    seen: BoolArray | None = None
+
+    @property
+    def saved(self) -> bool:
+        """Whether the pool was fitted before, on other cases."""
+        return self.pool.is_fitted
 
     @cached_property
     def folds(self) -> list[tuple[IntArray, IntArray]]:
         """Folds of the audit; two where the cases are too few for more."""
         try:
-            return panel_splits(self.panel, FOLDS, self.sampling.seed)
+            pairs = panel_splits(self.panel, FOLDS, self.sampling.seed)
         except SettingError:
-            return panel_splits(self.panel, 2, self.sampling.seed)
+            pairs = panel_splits(self.panel, 2, self.sampling.seed)
+        if self.seen is None:
+            return pairs
+        tests = ((learn, test[~self.seen[test]]) for learn, test in pairs)
+        return [(learn, test) for learn, test in tests if len(test)]
 
     @cached_property
     def pairs(self) -> list[tuple[IntArray, IntArray]]:
         """Folds; one fold of everything where nothing is learned or can be held out."""
         everything = np.arange(len(self.panel))
+        if self.saved:
+            new = everything if self.seen is None else np.flatnonzero(~self.seen)
+            return [(everything[:0], new)]
         if self.pool.complexity == 0:
             return [(everything, everything)]
         try:
@@ -65,6 +84,8 @@ class CrossValidation:
     @property
     def tested_pairs(self) -> list[tuple[IntArray, IntArray]]:
         """Folds that test the cases, also of a pool that learns nothing."""
+        if self.saved:
+            return self.pairs
         with suppress(SettingError):
             return self.folds
         return self.pairs
@@ -102,10 +123,11 @@ class CrossValidation:
 
     def fit(self, panel: Panel) -> list[Pool]:
         """One pool per fold, fitted to a panel of the same cases."""
-        return [
-            clone(self.pool).fit_panel(panel.take(self.sampling.training_part(learn)))
-            for learn, _ in self.pairs
-        ]
+        if self.saved:
+            return [self.pool]
+        seed = self.sampling.seed
+        parts = (thin(panel.take(learn), seed=seed) for learn, _ in self.pairs)
+        return [clone(self.pool).fit_panel(*part) for part in parts]
 
     @cached_property
     def pools(self) -> list[Pool]:
@@ -146,10 +168,12 @@ class CrossValidation:
         half of them; NaN where that is not possible.
         """
         panel = self.panel
-        if self.pool.complexity == 0:
+        if self.pool.complexity == 0 and not self.saved:
             return self.predict(panel.values, np.arange(len(panel)))
         pooled = np.full((len(panel), panel.shape[2]), np.nan)
         pooled[self.cases] = self.pooled
+        if self.saved:
+            return pooled
         reported = np.flatnonzero(~np.isnan(panel.values[:, :, 0]).all(axis=1))
         for learn, test in self.all_pairs[len(self.folds) :]:
             with suppress(SettingError):
@@ -178,7 +202,7 @@ class CrossValidation:
 def recalibrate(
     p: FloatArray,
     panel: Panel,
-    sampling: Sampling,
+    seed: int,
     pairs: list[tuple[IntArray, IntArray]] | None = None,
 ) -> FloatArray:
     """Probabilities (T, C) scaled and shifted on the log scale, out of fold.
@@ -191,9 +215,9 @@ def recalibrate(
     weights = panel.case_weights()
     counted = np.ones(len(p)) if weights is None else weights
     if pairs is None:
-        pairs = _random_pairs(np.flatnonzero(reported), panel, sampling.seed)
+        pairs = _random_pairs(np.flatnonzero(reported), panel, seed)
     for learn, test in pairs:
-        some = sampling.training_part(learn[reported[learn]])
+        some = learn[reported[learn]]
         if len(np.unique(outcomes[some])) < 2:
             continue
         factor, shift = fit_scaling(

@@ -37,8 +37,8 @@ from truepool.measures.losses import Loss, agent_losses
 from truepool.measures.shrinkage import comparable_losses
 from truepool.pools.interface import Pool
 
-SAMPLE_CASES = 50_000
-"""Largest number of cases from which credit and robustness are estimated."""
+SAVED = "{} as saved"
+"""What a pool is called that was fitted before, beside one of its kind fitted again."""
 
 A = TypeVar("A")
 
@@ -121,6 +121,20 @@ class Evidence:
         """What decisions cost in the tested cases, at the threshold of the costs."""
         return Loss("cost", self.costs).on(self.panel).take(self.cases)
 
+    @cached_property
+    def planned_loss(self) -> Loss:
+        """What decisions cost once the threshold is that of the costs, if that saves.
+
+        Pools are compared at the threshold that is left after the first step.
+        """
+        loss = Loss("cost", self.costs, self.threshold)
+        if self.threshold is None or self.capacity is not None or self.shortage:
+            return loss
+        implied = self.implied_loss.evaluate(self.pooled, self.outcomes)
+        saving = self.saving(self.cost - implied)
+        moves = saving is not None and saving.low > 0
+        return Loss("cost", self.costs) if moves else loss
+
     @property
     def line(self) -> float | None:
         """Threshold in use; None where it differs by case, or for K > 2 classes."""
@@ -129,6 +143,13 @@ class Evidence:
         if self.threshold is not None or not self.costs.constant:
             return self.threshold
         return float(self.costs.threshold)
+
+    @cached_property
+    def typical_line(self) -> float | None:
+        """Threshold in use; that of an average case where it differs by case."""
+        if self.line is not None or self.panel.classes != 2:
+            return self.line
+        return float(self.tested_loss.costs.mean(self.weights_of(self.cases)).threshold)
 
     @cached_property
     def label(self) -> str:
@@ -152,6 +173,11 @@ class Evidence:
     def validation(self) -> CrossValidation:
         """The pool in use, cross-validated."""
         return CrossValidation(self.panel, self.pool, self.sampling)
+
+    @property
+    def in_use(self) -> str:
+        """What the pool in use is called beside those that it is compared with."""
+        return SAVED.format(self.pool.name) if self.validation.saved else self.pool.name
 
     @property
     def cases(self) -> IntArray:
@@ -260,12 +286,11 @@ class Evidence:
     # Intervals
 
     def units(self, by_case: FloatArray) -> FloatArray:
-        """Independent parts (U,) of the mean of a series over tested or sample cases.
+        """Independent parts (U,) of the mean of a series over the tested cases.
 
         Cases count by their weights, and those of one group together.
         """
-        cases = self._series_cases(by_case)
-        weights, groups = self.weights_of(cases), self.groups_of(cases)
+        weights, groups = self.weights_of(self.cases), self.groups_of(self.cases)
         return independent_units(by_case[:, None], weights, groups)[:, 0]
 
     def weights_of(self, cases: IntArray) -> FloatArray | None:
@@ -278,7 +303,7 @@ class Evidence:
         return None if self.panel.groups is None else self.panel.groups[cases]
 
     def mean(self, by_case: FloatArray) -> float:
-        """Mean of a series over tested or sample cases, by their weights."""
+        """Mean of a series over the tested cases, by their weights."""
         return float(self.units(by_case).mean())
 
     def p_value(self, by_case: FloatArray) -> float:
@@ -292,31 +317,20 @@ class Evidence:
 
     def _unseen(self, saved: FloatArray) -> FloatArray:
         """Differences of cost that the cases of a series may not have shown, (P,)."""
-        cases = self._series_cases(saved)
-        outcomes = self.panel.outcomes[cases]
-        stakes = self.loss.take(cases).costs.stakes(outcomes, self.panel.classes)
-        units = len(self.units(saved))
-        return unseen_differences(stakes, outcomes, self.weights_of(cases), units)
-
-    def _series_cases(self, by_case: FloatArray) -> IntArray:
-        """Cases of a series: the tested ones, or a sample of them."""
-        return self.cases if len(by_case) == len(self.cases) else self.sample
+        stakes = self.tested_loss.costs.stakes(self.outcomes, self.panel.classes)
+        weights, units = self.weights_of(self.cases), len(self.units(saved))
+        return unseen_differences(stakes, self.outcomes, weights, units)
 
     @cached_property
     def _resamples(self) -> dict[int, Resamples]:
         return {}
 
-    @cached_property
-    def sample(self) -> IntArray:
-        """Tested cases from which credit and robustness are estimated."""
-        return self.sampling.part(self.cases, SAMPLE_CASES, "credit and robustness")
-
     def estimate(self, cost: FloatArray) -> Estimate | None:
         """Mean cost with its BCa interval; None where the cases cannot support one."""
         if self.shortage:
             return None
-        cases, K, units = self._series_cases(cost), self.panel.classes, self.units(cost)
-        costs, y = self.loss.take(cases).costs, self.panel.outcomes[cases]
+        cases, K, units = self.cases, self.panel.classes, self.units(cost)
+        costs, y = self.tested_loss.costs, self.outcomes
         excess = cost - costs.cost_per_case(y, y, K)
         unseen = unseen_errors(
             excess, costs.stakes(y, K), y, self.weights_of(cases), self.groups_of(cases)
@@ -403,26 +417,19 @@ class Evidence:
         lost = Loss("brier").evaluate(prior, panel.outcomes)
         return float(case_mean(lost, panel.case_weights()))
 
-    @cached_property
-    def sample_cost(self) -> FloatArray:
-        """Cost of each case of the sample with all agents, (T'',)."""
-        return self.cost[np.searchsorted(self.cases, self.sample)]
-
     def cost_without(
         self, agents: Iterable[int], cases: IntArray | None = None
     ) -> FloatArray:
-        """Cost of each case of the sample without these agents' reports, (T'',).
+        """Cost of each tested case without these agents' reports, (T',).
 
         Their reports are left out on these ``cases``, by default on all.
         """
-        values = self.panel.values[self.sample]
-        affected = slice(None) if cases is None else np.isin(self.sample, cases)
+        values = self.panel.values[self.cases]
+        affected = slice(None) if cases is None else np.isin(self.cases, cases)
         for agent in agents:
             values[affected, agent] = np.nan
-        pooled = self.validation.predict(values, self.sample)
-        return self.loss.take(self.sample).evaluate(
-            pooled, self.panel.outcomes[self.sample]
-        )
+        pooled = self.validation.predict(values, self.cases)
+        return self.tested_loss.evaluate(pooled, self.outcomes)
 
     def saving_without(
         self, agent: int, cases: IntArray | None = None
@@ -431,16 +438,16 @@ class Evidence:
 
         None where none of them was tested, as after the last known outcome.
         """
-        if cases is not None and not np.isin(cases, self.sample).any():
+        if cases is not None and not np.isin(cases, self.cases).any():
             return None
-        return self.saving(self.sample_cost - self.cost_without([agent], cases))
+        return self.saving(self.cost - self.cost_without([agent], cases))
 
     @cached_property
     def cost_rises(self) -> FloatArray:
-        """Increase in cost of each case of the sample without each agent, (T'', N).
+        """Increase in cost of each tested case without each agent, (T', N).
 
         The weights of the other agents are scaled up: leave-one-out credit.
         """
         agents = range(len(self.panel.agents))
         costs = [self.cost_without([i]) for i in agents]
-        return np.stack([cost - self.sample_cost for cost in costs], axis=1)
+        return np.stack([cost - self.cost for cost in costs], axis=1)

@@ -10,6 +10,7 @@ from truepool.core.formatting import amount, join_names
 from truepool.data.panel import Panel
 from truepool.measures.groups import enough_cases
 from truepool.online.alarms.runs import (
+    Run,
     constant_run,
     missing_run,
     repeated_cases,
@@ -32,6 +33,17 @@ def fresh_cases(codes: IntArray) -> IntArray:
     return np.flatnonzero(~repeated_cases(codes) & (codes >= 0).any(axis=1))
 
 
+def constant_runs(evidence: Evidence) -> list[Run]:
+    """The longest run of one report of each agent, counted in its own fresh cases."""
+    _, codes, fresh = evidence.compute(coded_feeds)
+    return find_runs(codes, fresh)
+
+
+def find_runs(codes: IntArray, fresh: IntArray) -> list[Run]:
+    """The longest run of one report of each feed, from its codes (T, N)."""
+    return [constant_run(own[fresh[own[fresh] >= 0]]) for own in codes.T]
+
+
 def steady_agents(evidence: Evidence) -> BoolArray:
     """Agents whose feed never became constant nor stopped, (N,).
 
@@ -39,12 +51,10 @@ def steady_agents(evidence: Evidence) -> BoolArray:
     dies is the average of the others, and nobody else is to blame for that.
     """
     _, codes, fresh = evidence.compute(coded_feeds)
-    return np.array([_steady(own[fresh]) for own in codes.T], dtype=np.bool_)
-
-
-def _steady(codes: IntArray) -> bool:
-    faults = constant_run(codes[codes >= 0]), missing_run(codes < 0)
-    return all(run.p_value >= LIKELY for run in faults)
+    stopped = [missing_run(own[fresh] < 0) for own in codes.T]
+    faults = zip(evidence.compute(constant_runs), stopped, strict=True)
+    steady = [min(run.p_value for run in pair) >= LIKELY for pair in faults]
+    return np.array(steady, dtype=np.bool_)
 
 
 def past_runs(evidence: Evidence) -> dict[str, IntArray]:
@@ -69,9 +79,8 @@ def past_spans(evidence: Evidence) -> dict[int, tuple[int, int]]:
     """Places in time between which agents' feeds were constant, by their numbers."""
     _, codes, fresh = evidence.compute(coded_feeds)
     found = {}
-    for i, own in enumerate(codes.T):
-        known = fresh[own[fresh] >= 0]
-        run = constant_run(own[known])
+    for i, run in enumerate(evidence.compute(constant_runs)):
+        known = fresh[codes[fresh, i] >= 0]
         if run.p_value < LIKELY and run.stop < len(known):
             found[i] = int(known[run.start]), int(known[run.stop])
     return found

@@ -12,6 +12,7 @@ from truepool.audits.severity import (
     CALIBRATION,
     DOUBTS,
     FIRST,
+    LATE,
     LEAK,
     NO_OUTCOME,
     severity,
@@ -111,9 +112,13 @@ def _postpone(candidate: Candidate, finding: Finding) -> Finding:
 
 
 def _rank(finding: Finding) -> tuple[int, int, float, float]:
-    """Most severe first, then doubts, then feeds, then by saving, then by p-value."""
+    """Most severe first; of these doubts, feeds, agents, the pool; then by saving."""
     cost = 0.0 if finding.cost is None else max(finding.cost.value, 0.0)
     chance = 1.0 if finding.p_value is None else finding.p_value
     grade = SEVERITIES.index(finding.severity)
-    place = 0 if finding.code in (*DOUBTS, LEAK) else 1 if finding.code in FIRST else 2
+    place = 2 if finding.who else 3
+    if finding.code in (*DOUBTS, LATE, LEAK):
+        place = 0
+    elif finding.code in FIRST:
+        place = 1
     return grade, place, -cost, chance

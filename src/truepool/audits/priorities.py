@@ -38,8 +38,8 @@ def first_fixes(plan: Recommendation) -> list[Fix]:
 
     These are the question whether an agent knows the outcome, the errors, and any
     warning whose fix saves more than theirs. Of equal ones broken feeds come first, and
-    the pool itself comes after them. What a better pool fixes is left out, and so are
-    agents that are only miscalibrated where a better pool saves more.
+    the pool itself comes after all agents. What a better pool fixes is left out, and so
+    are agents that are only miscalibrated where a better pool saves more.
     """
     urgent = _urgent_fixes(plan)
     later = later_fixes(plan)
@@ -62,10 +62,9 @@ def _urgent_fixes(plan: Recommendation) -> list[Fix]:
     most = max(map(sure_saving, sound), default=float("inf"))
     larger = [f for f in plan.fixes if f not in plan.errors and sure_saving(f) > most]
     # What is fitted to reports that are wrong is fitted again once they are right.
-    feeds = len(sound) < len(errors)
     fixes = sorted(
         [*errors, *larger],
-        key=lambda f: (feeds and not f.who, -sure_saving(f), f.code not in FIRST),
+        key=lambda f: (not f.who, -sure_saving(f), f.code not in FIRST),
     )
     # All figures depend on the answer to this one.
     fixes = [*(fix for fix in plan.fixes if fix.code == LEAK), *fixes]

@@ -47,7 +47,7 @@ def compare_audits(earlier: Mapping[str, Any], audit: Audit) -> Changes:
     plain = audit.to_dict()
     then, now = _findings(earlier), _findings(plain)
     left_out = tuple(a for a in earlier["agents"] if a not in audit.agents)
-    judged, other_pool = _judged(plain), earlier["pool"] != plain["pool"]
+    judged, other_pool = _judged(plain), _pool(earlier) != _pool(plain)
     moved: dict[str, list[tuple[str, ...]]] = {"worse": [], "better": [], "same": []}
     for key in {**now, **then}:
         grades = [found.get(key, {}).get("severity") for found in (then, now)]
@@ -89,6 +89,11 @@ def compare_audits(earlier: Mapping[str, Any], audit: Audit) -> Changes:
     )
 
 
+def _pool(plain: Mapping[str, Any]) -> tuple[str, str]:
+    """The pool in use: its name and, if it was fitted before, which one it is."""
+    return plain["pool"], plain.get("pool_digest", "")
+
+
 def _judged(plain: Mapping[str, Any]) -> set[str]:
     """Segments with enough cases to be judged."""
     return {s["group"] for s in plain.get("segments") or () if s["shortage"] is None}
@@ -104,7 +109,7 @@ def _movement(
     """Say whether a fault got worse or better, or is the same; None: not known."""
     found = (_findings(earlier).get(key), _findings(now).get(key))
     unit = next(f["unit"] for f in reversed(found) if f is not None)
-    if PER_CASE in unit and earlier["pool"] != now["pool"]:
+    if PER_CASE in unit and _pool(earlier) != _pool(now):
         return None
     old = _size(earlier, found[0], key, unit)
     new = _size(now, found[1], key, unit)
@@ -149,7 +154,7 @@ def _settings(plain: Mapping[str, Any], told_apart: bool) -> dict[str, Any]:
     currency = str(costs.pop("currency", ""))
     return {
         "agents": sorted(plain["agents"]),
-        "pool": plain["pool"],
+        "pool": _pool(plain),
         "costs": costs,
         "currency": currency,
         "threshold": plain["threshold"],

@@ -1,6 +1,5 @@
 """What to do: one value from which verdict and advice are both worded."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,17 +19,12 @@ from truepool.audits.topics.comparison import (
     RECOMMENDED,
     choose_pool,
     compare_pools,
-    folds,
     paired_comparisons,
 )
 from truepool.audits.values import Finding, Fix, Recommendation, Trust
-from truepool.comparison import Competition, choose_pools, estimate_difference
-from truepool.core.arrays import FloatArray
+from truepool.audits.worth import cost_of, estimate_rise, tested_mean
 from truepool.core.formatting import percent
 from truepool.measures.diversity import mean_over_pairs
-from truepool.measures.inference import Resamples, independent_units
-from truepool.measures.losses import Loss
-from truepool.pools.candidates import cross_validate
 
 FEW_CASES, RARE, SCARCE = 500, 0.01, 0.05
 STRONG = 0.1
@@ -53,10 +47,11 @@ def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendati
     """
     faulty = {f.who[0] for f in findings if f.severity == "error" and f.who}
     suspect = {f.who[0] for f in findings if f.code == LEAK}
-    choice = choose_pool(evidence, faulty | suspect)
+    left_in = suspect.intersection(evidence.panel.agents)
+    choice = None if left_in else choose_pool(evidence, faulty)
     table = evidence.compute(compare_pools)
     usual, because = regime(evidence, findings)
-    in_use = evidence.pool.name
+    in_use = evidence.in_use
     doubt = any(f.code in DOUBTS for f in findings)
     if choice is None or table is None or doubt:
         fixes = _fixes(findings, faulty, change=False)
@@ -105,46 +100,17 @@ def _without(evidence: Evidence, plan: Recommendation) -> dict[str, Any]:
     kept = [name for name in evidence.panel.agents if name not in out]
     if not out or len(kept) < 2 or plan.pool is None or plan.pool == "best-agent":
         return {}
-    cost = cost_of_part(evidence, plan.pool, kept)
-    table = evidence.compute(compare_pools)
-    if cost is None or table is None:
-        return {"without": tuple(out)}
-    saved = estimate_difference(
-        table.by_case[plan.in_use] - cost,
-        table.unseen,
-        Resamples(len(cost) + len(table.unseen), evidence.resamples, evidence.seed),
-        evidence.level,
+    whole, part = (
+        cost_of(evidence, pool, agents)
+        for pool, agents in ((plan.in_use, evidence.panel.agents), (plan.pool, kept))
     )
+    if whole is None or part is None:
+        return {"without": tuple(out)}
     return {
         "without": tuple(out),
-        "without_cost": float(cost.mean()),
-        "without_saving": saved,
+        "without_cost": tested_mean(evidence, part),
+        "without_saving": estimate_rise(evidence, whole - part),
     }
-
-
-def cost_of_part(
-    evidence: Evidence, pool: str, agents: Sequence[str]
-) -> FloatArray | None:
-    """Cost of a pool of some of the agents, in the units of the comparison, (U,)."""
-    panel = evidence.panel.select_agents(agents)
-    if panel is None:
-        return None
-    loss = Loss("cost", evidence.costs, evidence.threshold)
-    pairs = evidence.compute(folds)
-    competition = Competition.of(panel, pairs, evidence.capacity, evidence.costs)
-    chosen = {pool: choose_pools([pool], loss, evidence.seed)[pool]}
-    pooled = cross_validate(
-        chosen, competition.panel, competition.pairs, engine=evidence.engine
-    )
-    if pool not in pooled:
-        return None
-    decided = competition.decide(pooled[pool], loss)[: competition.tested]
-    cases = competition.cases[: competition.tested]
-    costs = loss.on(panel).take(cases).costs
-    paid = costs.cost_per_case(panel.outcomes[cases], decided, panel.classes)
-    return independent_units(
-        paid[:, None], evidence.weights_of(cases), evidence.groups_of(cases)
-    )[:, 0]
 
 
 def _constant(evidence: Evidence) -> dict[str, Any]:

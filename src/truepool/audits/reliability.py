@@ -3,13 +3,87 @@
 from math import floor, log10
 
 import numpy as np
+from scipy.special import expit
 
-from truepool.audits.miscalibration import slope_leads
+from truepool.audits.miscalibration import (
+    interval_width,
+    mean_bias,
+    missing_slope,
+    slope_leads,
+)
 from truepool.audits.values import Calibration, Reliability
+from truepool.comparison import Estimate
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
+from truepool.data.panel import last_rows
+from truepool.measures.calibration import cox, log_odds
+from truepool.measures.groups import describe_shortage, describe_uneven
+from truepool.measures.scores import ece, smooth_ece
 
 GROUPS = 10
 """Groups of a reliability diagram."""
+
+
+def calibration(
+    who: str,
+    reports: FloatArray,
+    outcomes: IntArray,
+    level: float,
+    weights: FloatArray | None = None,
+    groups: Array | None = None,
+    questions: Array | None = None,
+    propensity: FloatArray | None = None,
+) -> Calibration:
+    """Compare probabilities (T, C) with outcomes (T,); NaN where there is no report.
+
+    Rows of one of the ``questions`` (T,) are one case. With K classes: the probability
+    of the likeliest class, and whether it happened. Where the ``propensity`` (T,) is so
+    uneven that a class rests on a handful of heavy cases, nothing is tested.
+    """
+    known = ~np.isnan(reports[:, 0])
+    p, y = _likeliest(reports[known], outcomes[known])
+    w = None if weights is None else weights[known]
+    g = None if groups is None else groups[known]
+    errors = (
+        max(0.0, ece(p, y, debias=True, sample_weight=w)) if len(p) else float("nan"),
+        smooth_ece(p, y, sample_weight=w) if len(p) else float("nan"),
+    )
+    q = np.arange(len(p)) if questions is None else questions[known].astype(str)
+    each = last_rows(q)
+    few = describe_shortage(y[each], groups=g)
+    if propensity is not None and not few:
+        few = describe_uneven(y[each], propensity[known][each])
+    if few:
+        return Calibration(who, len(each), *errors, None, None, None, None, few)
+    fit = cox(p, y, w, g, q)
+    shares = None
+    if questions is not None:
+        _, row, rows = np.unique(q, return_inverse=True, return_counts=True)
+        shares = 1 / rows[row]
+    no_slope = missing_slope(p, y, fit.slope, shares)
+    bias, error = mean_bias(p, y, w, g, q)
+    of_mean, of_slope = interval_width(level, len(each), g)
+    return Calibration(
+        who,
+        len(each),
+        *errors,
+        _interval(bias, of_mean * error),
+        None if no_slope else _interval(fit.slope, of_slope * fit.slope_error),
+        fit.p_value,
+        reliability(p, y, level, w, questions=q),
+        no_slope,
+        fit.intercept,
+    )
+
+
+def _likeliest(reports: FloatArray, outcomes: IntArray) -> tuple[FloatArray, IntArray]:
+    """Probability (T',) of an event and whether it happened (T',), where reported."""
+    if reports.shape[1] == 1:
+        return reports[:, 0], outcomes
+    return reports.max(axis=1), (reports.argmax(axis=1) == outcomes).astype(np.int64)
+
+
+def _interval(value: float, reach: float) -> Estimate:
+    return Estimate(value, value - reach, value + reach)
 
 
 def reliability(
@@ -78,50 +152,41 @@ def _groups(p: FloatArray, weights: FloatArray) -> IntArray:
 
 
 def worst_group(found: Calibration, classes: int = 2, line: float | None = None) -> str:
-    """Say where reports and frequencies differ most, in cost if it costs anything.
+    """Say of one group of reports how often what they say happened.
 
-    A group costs something where its reports lead to the wrong decision at the
-    threshold ``line``. Groups outside their bands come first. The group shows what is
-    said of the whole: where reports are called too high, one where they are.
+    It shows what is said of the whole: where reports are called too high, it is one
+    where they are. Of these, the one nearest to the threshold ``line`` (of two
+    classes), or else where report and frequency differ most; those outside their bands
+    come first.
     """
     groups = found.reliability
     if groups is None:  # only what has enough cases is tested
         raise AssertionError(found.who)
-    outside = groups.outside
-    lost = np.zeros(len(outside)) if line is None else excess_costs(groups, line)
-    shown = _fitting(found, groups) if classes == 2 else np.ones_like(outside)
-    lost = lost * outside * shown
-    gaps = abs(groups.mean_report - groups.frequency) * (1 + 9 * outside) * shown
-    worst = int(lost.argmax() if lost.any() else gaps.argmax())
+    shown = _fitting(found, groups)
+    shown = shown & groups.outside if (shown & groups.outside).any() else shown
+    if line is None or classes > 2:
+        order = -abs(groups.mean_report - groups.frequency)
+    else:
+        order = abs(log_odds(groups.mean_report) - log_odds(np.array(line)))
+    worst = int(np.argmin(np.where(shown, order, np.inf)))
     report, frequency = (
         _percent(column[worst]) for column in (groups.mean_report, groups.frequency)
     )
     if classes > 2:
         return f"when it is {report} sure, it is right {frequency} of the time"
-    most = "; reports in this range cost the most" if lost.any() else ""
-    return f"when it says {report}, {frequency} of cases are positive{most}"
+    return f"when it says {report}, {frequency} of cases are positive"
 
 
 def _fitting(found: Calibration, groups: Reliability) -> BoolArray:
     """Which groups (B,) show what is said of the whole; all, if none does."""
     report, frequency = groups.mean_report, groups.frequency
+    bias = 0.0 if found.bias is None else found.bias.value
+    expected = report - bias
     if found.slope is not None and slope_leads(found):
-        extreme = abs(report - 0.5) - abs(frequency - 0.5)
-        fits = extreme * (1 - found.slope.value) > 0
-    else:
-        bias = 0.0 if found.bias is None else found.bias.value
-        fits = (report - frequency) * bias > 0
+        z = log_odds(report)
+        expected = expit(found.intercept + found.slope.value * z)
+    fits = (report - frequency) * (report - expected) > 0
     return np.asarray(fits if fits.any() else np.ones_like(fits))
-
-
-def excess_costs(groups: Reliability, line: float) -> FloatArray:
-    """Cost (B,) of deciding by the mean report of a group and not by its frequency.
-
-    In units of the cost of both errors together: a decision on the wrong side of the
-    threshold costs the distance of the frequency from it.
-    """
-    wrong = (groups.mean_report > line) != (groups.frequency > line)
-    return np.asarray(wrong * groups.cases * abs(groups.frequency - line))
 
 
 def _percent(p: float) -> str:

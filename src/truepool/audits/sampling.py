@@ -6,9 +6,6 @@ import numpy as np
 
 from truepool.core.arrays import IntArray
 
-TRAINING_CASES = 50_000
-"""Largest number of cases that a pool learns from in one fold."""
-
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
@@ -23,14 +20,8 @@ class Sampling:
         if len(cases) <= most:
             return cases
         self.note(f"Estimated from {most:,} random cases: {what}.")
-        return self._draw(cases, most)
-
-    def training_part(self, cases: IntArray) -> IntArray:
-        """Cases to learn from: at most `TRAINING_CASES` of these."""
-        if len(cases) <= TRAINING_CASES:
-            return cases
-        self.note(f"Pools learned from {TRAINING_CASES:,} random cases of each fold.")
-        return self._draw(cases, TRAINING_CASES)
+        rng = np.random.default_rng([self.seed, most])
+        return np.sort(rng.choice(cases, most, replace=False))
 
     def note(self, sentence: str) -> None:
         """Record once that something was sampled."""
@@ -40,7 +31,3 @@ class Sampling:
     def withhold(self, what: str, why: str) -> None:
         """Record what is left out, and why."""
         self.withheld.append((what, why.rstrip(".")))
-
-    def _draw(self, cases: IntArray, most: int) -> IntArray:
-        rng = np.random.default_rng([self.seed, most])
-        return np.sort(rng.choice(cases, most, replace=False))

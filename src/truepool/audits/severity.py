@@ -16,6 +16,9 @@ UNRELATED = "unrelated-outcome"
 DOUBTS = (LABELS, UNRELATED)
 """While one of these is open, no figure that depends on outcomes can be relied on."""
 
+LATE = "late-outcomes"
+"""The question whether the newest outcomes are not known yet."""
+
 LEAK = "leaked-outcome"
 """The question whether an agent knows the outcome."""
 
@@ -30,6 +33,9 @@ PAST = (RUN, "reporting-gap")
 
 NO_OUTCOME = (*FEEDS, *PAST, "rescaled-feed", "copy", "correlated", *DOUBTS)
 """Findings that hold whatever the outcomes mean."""
+
+NO_PROBABILITY = "not-a-probability"
+"""An agent's reports are at no level of a probability."""
 
 SWAPPED = "swapped-classes"
 """An agent's columns of two classes are swapped."""

@@ -27,6 +27,7 @@ from truepool.measures.skill import (
     Skill,
     auc_skill,
     brier_skill,
+    placements,
 )
 
 WORSE, BETTER = -1, 1
@@ -148,6 +149,8 @@ class SkillBySegment:
             if self._comparable(cases, g):
                 own = [skill.contrast(self._is(g)).p_value(sign) for skill in skills]
                 tests[g] = max(own)
+                if self._by_rank(measure):
+                    tests[g] = self._shifted(self._placed[:, agent], g, sign)
         near = np.flatnonzero(tests < LIKELY)  # the others can only raise a p-value
         others = [j for j in range(self._known.shape[1]) if j != agent]
         if len(near) and others:
@@ -173,12 +176,66 @@ class SkillBySegment:
         for k, g in enumerate(segments.tolist()):
             if self._comparable(cases, g):
                 inside = self._is(g)
+                if self._by_rank(measure):
+                    ahead = self._placed[:, agent] - self._placed[:, other]
+                    leads = sign == WORSE and not self._is_behind(ahead, g)
+                    tests[k] = 1.0 if leads else self._shifted(ahead, g, sign)
+                    continue
                 gap = first.contrast(inside).minus(second.contrast(inside))
                 tests[k] = gap.p_value(sign)
                 if sign == WORSE:
                     level = first.mean(inside).minus(second.mean(inside))
                     tests[k] = max(tests[k], level.p_value(sign))
         return tests
+
+    def _by_rank(self, measure: str) -> bool:
+        """Whether placements are compared by rank: of AUC, if all cases count alike.
+
+        A handful of positives in a segment is far from normal, and a t-test of them
+        finds nothing after adjustment, however clear they are.
+        """
+        return measure == "AUC" and not self._weighted
+
+    def _shifted(self, placed: FloatArray, g: int, sign: int) -> float:
+        """Rank-sum test of placements, or of their differences, in a segment."""
+        from scipy.stats import mannwhitneyu
+
+        inside = self.segment == g
+        there, elsewhere = (self._by_unit(placed, part) for part in (inside, ~inside))
+        if not len(there) or not len(elsewhere):
+            return 1.0
+        way = "less" if sign == WORSE else "greater"
+        found = mannwhitneyu(there, elsewhere, alternative=way, method="asymptotic")
+        return float(found.pvalue)
+
+    def _is_behind(self, ahead: FloatArray, g: int) -> bool:
+        """Whether an agent is significantly behind another in a segment."""
+        from scipy.stats import wilcoxon
+
+        gaps = self._by_unit(ahead, self.segment == g)
+        if not gaps.any():
+            return False
+        found = wilcoxon(gaps, alternative="less", method="approx")
+        return bool(found.pvalue < LIKELY)
+
+    def _by_unit(self, placed: FloatArray, part: BoolArray) -> FloatArray:
+        """Mean of the placements of each independent unit in a part of the cases."""
+        known = np.flatnonzero(part & ~np.isnan(placed))
+        unit = np.unique(self._cases.unit[known], return_inverse=True)[1]
+        return np.asarray(np.bincount(unit, placed[known]) / np.bincount(unit))
+
+    @cached_property
+    def _weighted(self) -> bool:
+        return self.evidence.panel.case_weights() is not None
+
+    @cached_property
+    def _placed(self) -> FloatArray:
+        """Placements of the positive cases by each agent, (T', N)."""
+        placed = np.full(self._known.shape, np.nan)
+        for i in range(len(self.evidence.panel.agents)):
+            own = self._reported(i)
+            placed[own, i] = placements(self._values[own, i, 0], self._cases.take(own))
+        return placed
 
     def _only_there(self, agent: int, good: BoolArray) -> BoolArray:
         """Segments (G,) outside of which an agent shows no relation to the outcome.
@@ -223,8 +280,7 @@ class SkillBySegment:
             scale = log_scale(fixed)
             for g in range(len(self.judged)):
                 inside = self._known[:, agent] & (self.segment == g)
-                cases = np.flatnonzero(self._known[:, agent] & (self.segment != g))
-                learn = self.evidence.sampling.training_part(cases)
+                learn = np.flatnonzero(self._known[:, agent] & (self.segment != g))
                 if self._shortage(learn) is None:
                     factor, shift = fit_scaling(
                         scale[learn],

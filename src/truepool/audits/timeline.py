@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 
 from truepool.audits.attribution import NEAR
-from truepool.core.arrays import Array, FloatArray, IntArray, to_classes
+from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.data.panel import Panel
-from truepool.measures.groups import enough_cases
-from truepool.measures.scores import auc
 
 
 def format_date(time: Any) -> str:
@@ -93,15 +91,3 @@ def timeline(panel: Panel) -> Timeline:
         times[order] if times is not None and times.dtype.kind == "M" else None,
         None if ids is None else ids[order],
     )
-
-
-def describe_ranks(panel: Panel, line: Timeline, place: int, agent: int) -> str:
-    """Say how well an agent told positive cases before and since a place; "" if few."""
-    areas = []
-    for cases in (line.since(0, place), line.since(place)):
-        reports, outcomes = panel.values[cases, agent], panel.outcomes[cases]
-        known = ~np.isnan(reports[:, 0])
-        if panel.classes > 2 or not enough_cases(outcomes[known]):
-            return ""
-        areas.append(auc(to_classes(reports[known]), outcomes[known]))
-    return f" Its AUC was {areas[0]:.2f} before and is {areas[1]:.2f} since."

@@ -92,6 +92,8 @@ class Calibration:
     p_value: float | None
     reliability: Reliability | None
     no_slope: str = ""
+    intercept: float = float("nan")
+    """Of the same regression."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +108,8 @@ class AgentSummary:
     weight: Estimate | None
     """Weight that its leave-one-out credit earns, as in ``vcg``."""
     leave_one_out: Estimate | None
+    """Credit in the pool in use, as it is: what it costs if the agent stops reporting
+    and nothing is fitted again."""
     shapley: Estimate | None
     gain: float | None
     """The most it could gain by misreporting, in the units of its payment."""
@@ -113,6 +117,9 @@ class AgentSummary:
     """Tested cases that it reported on: ``brier`` and ``cost`` are of these."""
     pool_cost: float
     """What the pool costs per case on the same cases."""
+    worth: Estimate | None = None
+    """What the recommended pool loses per 1,000 cases without it, fitted again."""
+    worth_per_month: Estimate | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,6 +246,27 @@ class AtCapacity:
     recall_without_limit: float
     precision_without_limit: float
     competing: int = 0
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What deciding by a pool means, on ``cases`` that it did not learn from.
+
+    Shares are of all cases (``alerts``), of alerts (``precision``), of positive cases
+    (``recall``), of what these could cost (``recall_of_money``, where that differs by
+    case) and of negative cases (``false_alarms``). None: not known.
+    """
+
+    pool: str
+    cases: int
+    cost: Estimate | None
+    cost_per_month: Estimate | None
+    alerts_per_day: Estimate | None
+    alerts: Estimate | None
+    precision: Estimate | None
+    recall: Estimate | None
+    recall_of_money: Estimate | None
+    false_alarms: Estimate | None
 
 
 @dataclass(frozen=True)
@@ -411,6 +439,11 @@ class Audit:
     capacity: AtCapacity | None = None
     weighting: tuple[str, ...] = ()
     """What cases count by: their weight, their propensity, both or neither."""
+    operations: tuple[Operation, ...] = ()
+    """Of the pool in use, the recommended one and the simpler alternative."""
+    cases_per_month: float | None = None
+    pool_digest: str = ""
+    """Hash of the pool in use, if it was fitted before; empty if it was fitted here."""
 
     @property
     def currency(self) -> str:

@@ -15,6 +15,7 @@ from truepool.cli.options import option
 if TYPE_CHECKING:
     from truepool.data.costs import Costs
     from truepool.data.tables import TableFormat
+    from truepool.pools import Pool
 
 
 class FailOn(StrEnum):
@@ -31,7 +32,20 @@ def audit(
     table_format: "TableFormat",
     costs: "Costs",
     threshold: options.Threshold = None,
-    pool: Annotated[str, option("--pool", "The pool in use today.")] = "mean",
+    pool: Annotated[
+        str,
+        option(
+            "--pool",
+            "The pool in use today: a name, or a saved pool, which is judged as it is.",
+        ),
+    ] = "mean",
+    trusted: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="AGENT",
+            help="Agent that is known to report before the outcome. Repeatable.",
+        ),
+    ] = None,
     capacity: options.Capacity = None,
     by: options.By = None,
     level: options.Level = 0.95,
@@ -60,17 +74,13 @@ def audit(
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import console, progress_bar
     from truepool.core.engine import make_engine
-    from truepool.core.errors import SettingError
     from truepool.core.files import together, write_text
     from truepool.render.html.audit import html as page
     from truepool.render.tables.audit import show
 
+    rule: str | Pool = pool
     if pool.endswith(".pool"):
-        raise SettingError(
-            "--pool takes the name of a pool, which the audit fits anew on part of the "
-            f"cases; got the saved pool {pool!r}, which has learned from all of them. "
-            "Pass the name that truepool show prints for it, such as --pool auto."
-        )
+        rule, table_format, costs = _saved(Path(pool), table_format, costs)
     check_files([panel], [json_file, markdown, html])
     where = make_engine(engine, address)
     cases = options.panel_or_example(
@@ -82,8 +92,9 @@ def audit(
             cases,
             costs=costs,
             threshold=threshold,
-            pool=pool,
+            pool=rule,
             capacity=capacity,
+            trusted=trusted or (),
             by=by,
             level=level,
             seed=seed,
@@ -111,6 +122,31 @@ def audit(
         print_files(json_file, markdown, html)
     if fail_on is not None and result.worst() in ("error", fail_on):
         sys.exit(1)
+
+
+def _saved(
+    file: Path, given: "TableFormat", costs: "Costs"
+) -> "tuple[Pool, TableFormat, Costs]":
+    """Return a saved pool, and what it knows of the table and of costs if not given."""
+    from dataclasses import fields, replace
+
+    from truepool.data.costs import Costs
+    from truepool.data.tables import TableFormat
+    from truepool.pools import persistence
+
+    pool: Pool = persistence.load(file)
+    known = persistence.table_format(file) or TableFormat()
+    default = TableFormat()
+    names = [f.name for f in fields(TableFormat)]
+    unsaid = [n for n in names if vars(given)[n] == vars(default)[n]]
+    table = replace(given, **{name: vars(known)[name] for name in unsaid})
+    if costs == Costs() and pool.costs is not None:
+        costs = pool.costs
+        columns = dict.fromkeys((*table.columns, *costs.columns))
+        table = replace(table, columns=tuple(columns))
+    if not given.agents:
+        table = replace(table, agents=pool.agents_)
+    return pool, table, costs
 
 
 def _read_audit(path: Path) -> dict[str, Any]:

@@ -170,8 +170,7 @@ def tabulate(
         stakes, least,
     )  # fmt: skip
     settings: Any = {
-        "limited": capacity is not None, "level": level, "resamples": resamples,
-        "seed": seed, "engine": engine,
+        "level": level, "resamples": resamples, "seed": seed, "engine": engine,
     }  # fmt: skip
     p_values = adjust(tested.p_values())
     rows = tested.rows(*p_values, **settings)

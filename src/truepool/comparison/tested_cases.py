@@ -109,7 +109,6 @@ class TestedCases:
         p_mean: FloatArray,
         p_best: FloatArray,
         *,
-        limited: bool,
         level: float,
         resamples: int,
         seed: int,
@@ -134,15 +133,21 @@ class TestedCases:
         found = (engine or Processes()).map(work, items)
         rows = []
         for i, (name, estimates) in enumerate(zip(names, found, strict=True)):
-            summary = self._summary(name)
-            if limited:
-                positive = self.outcomes > 0
-                summary["recall_interval"] = share_interval(
-                    self.decisions[name] > 0, positive, level, self.weights, self.groups
-                )
+            summary = self._summary(name) | self._intervals(name, level)
             chances = (float(p_mean[i]), float(p_best[i]))
             rows.append(Row(name, *estimates, *chances, **summary))
         return tuple(sorted(rows, key=_rank))
+
+    def _intervals(self, name: str, level: float) -> dict[str, Any]:
+        """Limits of recall and of the share of false alarms, of two classes."""
+        if self.pooled[name].shape[1] > 1:
+            return {}
+        alert, positive = self.decisions[name] > 0, self.outcomes > 0
+        of = level, self.weights, self.groups
+        return {
+            "recall_interval": share_interval(alert, positive, *of),
+            "fp_interval": share_interval(alert, ~positive, *of),
+        }
 
     def _summary(self, name: str) -> dict[str, Any]:
         probabilities = to_classes(self.pooled[name])

@@ -46,7 +46,8 @@ class Row:
     recalls: tuple[float, ...]
     """Share of the cases of each class that are decided so, in the order of labels."""
     recall_interval: tuple[float, float] | None = None
-    """Of two classes, within a capacity (Wilson)."""
+    fp_interval: tuple[float, float] | None = None
+    """Of two classes (Wilson)."""
 
 
 def is_significant(gap: Estimate, p_value: float, level: float) -> bool:

@@ -42,6 +42,19 @@ FAR_CODE = 2.0
 """Such a number above 0 is at least so many times the largest report."""
 
 
+LEVELS = np.linspace(0.02, 0.98, 49)
+"""Quantiles of an agent's reports before and since a change that are compared."""
+STRAIGHT = 0.1
+"""A change of scale is a factor where the logarithms of these quantiles have a slope
+within this of 1."""
+ROUND = 0.05
+"""A factor this close to a power of ten, as a share of it, is that power."""
+
+CHANCE_OF_NONE = 1e-6
+"""Where no report before a case is above 1, and so many since, the unit changed there:
+by chance it would be less likely than this."""
+
+
 def range_cure(outside: FloatArray, cell: str, kind: str) -> str:
     """Say what to do about percentages or scores outside of their range.
 
@@ -150,6 +163,8 @@ def describe_outside(values: FloatArray, names: tuple[str, ...]) -> str:
         cure = (
             f"Correct or empty {'this cell' if count == 1 else f'these {count} cells'}."
         )
+    elif low >= 0 and (changed := _unit_change(given, t, names[i])):
+        cure = changed
     elif low < 0 and max(-low, high) <= LARGEST_LOGIT:
         cure = "These look like logits (log-odds): apply a sigmoid, 1 / (1 + exp(-x))."
     elif (
@@ -170,6 +185,44 @@ def describe_outside(values: FloatArray, names: tuple[str, ...]) -> str:
         f"a report must lie in [0, 1]; agent {names[i]!r} has {value:g} in "
         f"{case_name(t)} "
         f"(all its reports lie between {low:g} and {high:g}). {cure}"
+    )
+
+
+def factor_of(reports: FloatArray, place: int) -> float | None:
+    """Factor by which reports (T,) changed at a place; None if it was no factor.
+
+    >>> reports = np.random.default_rng(0).beta(1, 99, 2000)
+    >>> factor_of(np.r_[reports[:1000], reports[1000:] / 1000], 1000)
+    0.001
+    """
+    parts = [own[own > 0] for own in (reports[:place], reports[place:])]
+    if min(map(len, parts)) < len(LEVELS):
+        return None
+    x, y = (np.log(np.quantile(own, LEVELS)) for own in parts)
+    if np.ptp(x) == 0 or abs(np.polyfit(x, y, 1)[0] - 1) > STRAIGHT:
+        return None
+    shift = float(np.median(y - x)) / np.log(10)
+    if abs(10 ** (shift - round(shift)) - 1) < ROUND:
+        shift = float(round(shift))
+    return float(10**shift)
+
+
+def _unit_change(given: FloatArray, t: int, name: str) -> str:
+    """Say that an agent's unit changed at case t, its first report above 1; or "".
+
+    ``given`` are its reports (T, K).
+    """
+    own = given.max(axis=1)
+    before, since = (part[~np.isnan(part)] for part in (own[:t], own[t:]))
+    share = float((since > 1).mean())
+    if share == 1 or not len(before) * np.log1p(-share) < np.log(CHANCE_OF_NONE):
+        return ""
+    factor = factor_of(own, t)
+    by = "" if factor is None else f" by {factor:g}"
+    return (
+        f"No report of {name!r} before {case_name(t)} is above 1, and "
+        f"{100 * share:.0f} % since are: its unit changed there. Divide its reports "
+        f"from there on{by}, or leave them empty."
     )
 
 

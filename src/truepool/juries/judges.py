@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from truepool.audits.topics.calibration import calibration
-from truepool.audits.topics.reversal import auc_interval
+from truepool.audits.discrimination import auc_interval
+from truepool.audits.reliability import calibration
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.data.panel import Panel

@@ -145,6 +145,31 @@ def auc_skill(reports: FloatArray, cases: SegmentedCases) -> Skill:
     return _within(measure, cases)
 
 
+def placements(reports: FloatArray, cases: SegmentedCases) -> FloatArray:
+    """Share of the negative cases of its segment that each positive case beats, (T,).
+
+    NaN for negative cases, and for positive ones of a segment without any. The mean
+    over a segment is its AUC.
+
+    >>> y, one = np.array([0, 0, 1, 1]), np.zeros(4, dtype=int)
+    >>> cases = SegmentedCases(y, np.ones(4), np.arange(4), one, 1)
+    >>> placements(np.array([0.1, 0.4, 0.35, 0.8]), cases)
+    array([nan, nan, 0.5, 1. ])
+    """
+    placed = np.full(len(reports), np.nan)
+    for g in np.unique(cases.segment):
+        own = np.flatnonzero(cases.segment == g)
+        positive = cases.outcomes[own] > 0
+        lower = np.sort(reports[own[~positive]])
+        if len(lower):
+            mine = reports[own[positive]]
+            below, up_to = (
+                np.searchsorted(lower, mine, side=side) for side in ("left", "right")
+            )
+            placed[own[positive]] = (below + up_to) / (2 * len(lower))
+    return placed
+
+
 def brier_skill(losses: FloatArray, cases: SegmentedCases) -> Skill:
     """Share of the base rate's Brier loss that is saved within each segment.
 

@@ -3,7 +3,16 @@
 from collections.abc import Collection, Sequence
 
 from truepool.audits.priorities import is_removable_feed, removable
-from truepool.audits.severity import FIRST, LABELS, LEAK, RUN, SWAPPED, UNRELATED
+from truepool.audits.severity import (
+    FIRST,
+    LABELS,
+    LATE,
+    LEAK,
+    NO_PROBABILITY,
+    RUN,
+    SWAPPED,
+    UNRELATED,
+)
 from truepool.audits.topics.comparison import significantly_cheaper
 from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import Audit, Fix
@@ -40,6 +49,7 @@ ACTIONS = {
     "pool again",
     "reversed": "take {who} out of the pool or reverse {its} reports",
     SWAPPED: "swap back the two class columns of {who}",
+    NO_PROBABILITY: RECALIBRATION,
     "drifted": FEED,
     "copy": "leave out {who} or {other}, which report the same",
     "harmful": "take {who} out of the pool",
@@ -59,6 +69,8 @@ ACTIONS = {
     "{it_fails}, or fix {its} {feed} there",
     "biased-segment": "fit one pool per segment",
     "drifted-pool": "find out what changed around {when}",
+    LATE: "find out whether outcomes arrive late, and leave those empty that are not "
+    "known yet",
     "outcome-rate": "find out why the share of positive outcomes changed around {when}",
     "other-threshold": f"{POOL}, or move the threshold",
     "selective-labels": "give the chance that each outcome became known (`--propensity "
@@ -100,6 +112,7 @@ FAULTS = {
     "rescaled-feed": "the change of level or scale",
     SWAPPED: "the swap of two class columns",
     "reversed": "reversal",
+    NO_PROBABILITY: "the level of its reports",
     "drifted": "drift",
     "copy": "duplication",
     "harmful": "harm to the pool",
@@ -118,6 +131,7 @@ FAULTS = {
     "fails-in-segment": "failure in some segments",
     "biased-segment": "bias within segments",
     "drifted-pool": "drift of the pool",
+    LATE: "the doubt about the newest outcomes",
     "outcome-rate": "the change in the share of positive outcomes",
     "other-threshold": "the threshold that costs too much",
     "selective-labels": "the selection of labelled cases",

@@ -60,12 +60,11 @@ def suspects(plan: Recommendation) -> list[str]:
 
 
 def _provided(plan: Recommendation, step: str) -> str:
-    """Say on what the choice of a pool depends."""
+    """Say whom the choice of a pool leaves out."""
     who = suspects(plan)
     if not who or plan.pool is None:
         return step
-    made = f"{join_names(who)} was made before the outcome was known"
-    return f"Provided that {made}: {step[:1].lower()}{step[1:]}"
+    return f"Without {join_names(who)}: {step[:1].lower()}{step[1:]}"
 
 
 def _with_unit(steps: list[str], audit: Audit) -> list[str]:

@@ -13,7 +13,7 @@ from truepool.audits.values import (
     Fix,
     Recommendation,
 )
-from truepool.comparison import Row
+from truepool.comparison import Estimate, Row
 from truepool.core.formatting import (
     end_once,
     in_unit,
@@ -82,7 +82,16 @@ def _sentence(audit: Audit) -> str:
             f"No fault was found, but {pool_name(plan)} costs significantly less "
             f"than {plan.in_use}: {basis}{missing}."
         )
-    return f"No problems found with this pool: {basis}{missing}."
+    return f"No problems found with this pool: {basis}{missing}.{_finds(audit)}"
+
+
+def _finds(audit: Audit) -> str:
+    """Say which share of the positive cases the pool in use finds, by its limits."""
+    for found in audit.operations[:1]:
+        if found.recall is not None:
+            low, high = percent(found.recall.low), percent(found.recall.high)
+            return f" It finds {low} to {high} of the positive cases."
+    return ""
 
 
 def number_label(audit: Audit, finding: Finding) -> str:
@@ -128,19 +137,23 @@ def rates(audit: Audit) -> str:
     where = "none of which it was fitted on"
     if audit.capacity is not None:
         where = f"within the capacity; {where}"
-    text = f"{_rates(table[plan.in_use], audit)} ({table.tested:,} cases, {where})."
+    cases, *_ = (*(o.cases for o in audit.operations), table.tested)
+    text = f"{_rates(table[plan.in_use], audit)} ({cases:,} cases, {where})."
+    of_these = "" if cases == table.tested else f" ({table.tested:,} of these cases)"
     if plan.pool is None or not plan.change:
         return text
     agents = "With all agents, " * bool(plan.without)
-    return f"{text} {agents}{_rates(table[plan.pool], audit)}."
+    return f"{text} {agents}{_rates(table[plan.pool], audit)}{of_these}."
 
 
 def _rates(row: Row, audit: Audit) -> str:
-    if audit.classes == 2:
-        return (
-            f"{row.pool} finds {percent(row.recall)} of the positive cases and raises "
-            f"a false alarm in {percent(row.fp_rate)} of the negative ones"
-        )
+    for found in audit.operations:
+        if found.pool == row.pool and found.recall and found.false_alarms:
+            return (
+                f"{row.pool} finds {_limits(found.recall)} of the positive cases and "
+                f"raises a false alarm in {_limits(found.false_alarms)} of the "
+                "negative ones"
+            )
     names = class_names(audit.labels.names)
     parts = [
         f"{percent(share)} of {name}"
@@ -148,6 +161,16 @@ def _rates(row: Row, audit: Audit) -> str:
         if share == share
     ]
     return f"{row.pool} decides correctly {join_names(parts)}"
+
+
+def _limits(share: Estimate) -> str:
+    """Say between which shares one lies; the point stands after them.
+
+    >>> _limits(Estimate(1.0, 0.58, 1.0))
+    '58.0 % to 100.0 % (100.0 % seen)'
+    """
+    low, high, value = (percent(x) for x in (share.low, share.high, share.value))
+    return f"{low} to {high} ({value} seen)"
 
 
 def changes(audit: Audit) -> list[str]:
@@ -278,7 +301,7 @@ def _too_good(plan: Recommendation) -> str:
     who = suspects(plan)
     if not who:
         return ""
-    return f" {join_names(who)} may know the outcome: every figure is then too good."
+    return f" {join_names(who)} may know the outcome: figures are without it."
 
 
 def _cure(audit: Audit, fix: Fix) -> str:

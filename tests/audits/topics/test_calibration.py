@@ -14,6 +14,7 @@ from truepool.audits.miscalibration import (
     mean_bias,
     measure,
 )
+from truepool.audits.topics import comparison
 from truepool.audits.topics.calibration import calibration, name_stacking
 from truepool.comparison import Estimate
 from truepool.core.arrays import from_log_scale, log_scale
@@ -294,9 +295,10 @@ def test_a_pool_is_kept_where_platt_costs_more():
     ],
 )
 def test_a_pool_named_as_a_cure_costs_no_more_than_the_one_in_use(
-    in_use, stacked, auto, named
+    in_use, stacked, auto, named, monkeypatch
 ):
     """It was named unless it cost significantly more, also beside `auto` itself."""
+    monkeypatch.setattr(comparison, "RECOMMENDED", "auto")
     compared = tuple(
         SimpleNamespace(pool=pool, saved=Estimate(value, value - 9, value + 9))
         for pool, value in (("stacked-lr", stacked), ("auto", auto))

@@ -144,7 +144,7 @@ def test_old_reports_are_an_error_with_their_age():
     assert finding.since == AT
 
 
-def test_a_change_of_scale_is_a_warning():
+def test_a_change_of_scale_is_an_error_where_outcomes_show_that_it_is_off():
     def sharper(reports):
         odds = np.log(reports[AT:, 1] / (1 - reports[AT:, 1]))
         reports[AT:, 1] = 1 / (1 + np.exp(-3 * odds))
@@ -153,9 +153,10 @@ def test_a_change_of_scale_is_a_warning():
     (finding,) = findings(panel)
     assert (finding.code, finding.severity, finding.who) == (
         "rescaled-feed",
-        "warning",
+        "error",
         ("agent1",),
     )
+    assert finding.unit != "factor"
     assert abs(finding.since - AT) < 100
     before, since = (
         roc_auc_score(panel.outcomes[part], panel.reports[part, 1])

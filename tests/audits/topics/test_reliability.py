@@ -6,11 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binom, kstest
 
 from truepool.audits.miscalibration import bias_matters, matters, slope_matters
-from truepool.audits.reliability import excess_costs, reliability, worst_group
-from truepool.audits.topics.calibration import calibration
+from truepool.audits.reliability import calibration, reliability, worst_group
 from truepool.audits.values import Calibration, Reliability
 from truepool.comparison import Estimate
-from truepool.data.costs import Costs
 from truepool.measures.groups import enough_cases
 from truepool.measures.scores import ece, smooth_ece
 
@@ -150,13 +148,24 @@ def grouped(reports, frequencies, cases):
     return Calibration("ada", 100, 0.0, 0.0, None, None, None, groups)
 
 
-def test_the_group_that_costs_most_is_quoted():
+def test_the_group_nearest_to_the_threshold_is_quoted():
     found = grouped([0.02, 0.15, 0.90], [0.04, 0.05, 0.60], [500, 300, 200])
     assert worst_group(found) == "when it says 90 %, 60 % of cases are positive"
-    assert worst_group(found, 2, 0.1) == (
-        "when it says 15 %, 5 % of cases are positive; reports in this range cost the most"
-    )
+    assert worst_group(found, 2, 0.1) == "when it says 15 %, 5 % of cases are positive"
     assert worst_group(found, 3).endswith("it is right 60 % of the time")
+
+
+def test_an_example_of_over_confidence_is_one_of_it_where_events_are_rare():
+    """Of 2 %, too extreme is above where reports are high, and below where low."""
+    found = grouped([0.004, 0.02, 0.30], [0.009, 0.02, 0.15], [900, 90, 10])
+    over = replace(
+        found,
+        slope=Estimate(0.6, 0.5, 0.7),
+        bias=Estimate(0.0, -0.01, 0.01),
+        intercept=0.4 * np.log(0.02 / 0.98),
+    )
+    assert worst_group(over, 2, 0.2) == "when it says 30 %, 15 % of cases are positive"
+    assert worst_group(over, 2, 0.001).startswith("when it says 0.40 %, 0.90 %")
 
 
 def test_rare_events_are_quoted_with_two_significant_digits():
@@ -177,15 +186,3 @@ def test_the_group_that_is_quoted_shows_what_is_said():
     assert worst_group(steep) == "when it says 66 %, 100 % of cases are positive"
     flat = replace(steep, slope=Estimate(0.5, 0.4, 0.6))
     assert worst_group(flat), "no group is too extreme: the largest gap"
-
-
-def test_what_a_group_costs_is_what_its_frequency_would_save():
-    costs = Costs(fn=9, fp=1)
-    found = grouped([0.05, 0.2, 0.3], [0.3, 0.02, 0.5], [10, 20, 30]).reliability
-    alarm, miss = costs.fp * (1 - found.frequency), costs.fn * found.frequency
-    by_report, by_frequency = (
-        found.cases * np.where(p > costs.threshold, alarm, miss)
-        for p in (found.mean_report, found.frequency)
-    )
-    excess = excess_costs(found, costs.threshold) * (costs.fn + costs.fp)
-    assert_allclose(excess, by_report - by_frequency, atol=1e-12)

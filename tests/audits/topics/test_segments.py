@@ -429,9 +429,9 @@ def test_cases_of_almost_no_weight_are_almost_not_there():
     weights[half] = 1.0
     found = p_values(panel.take(half))
     weighted = p_values(panel, weights=weights)
-    # They still count as degrees of freedom, which matters far out in the tail.
-    np.testing.assert_allclose(np.log(weighted), np.log(found), rtol=0.1)
-    assert min(found) < 0.01
+    # Weighted placements are compared by a t-test, and others by their ranks.
+    assert np.argmin(weighted) == np.argmin(found)
+    assert max(min(found), min(weighted)) < 0.01
 
 
 def five_wards(seed, expert=None, local=None, cases=4000, agents=4, spread_of_e=1.6):

@@ -92,10 +92,10 @@ def test_a_dead_feed_is_marked_beside_its_weight():
     assert "†: see the finding about its feed." in markdown(result)
 
 
-@pytest.mark.parametrize("width", [72, 80, 120])
+@pytest.mark.parametrize("width", [72, 80, 140])
 def test_terminals_of_any_width_are_enough(width):
     page = shown(audited(), width)
-    assert ("Left out for lack of width" in page) == (width < 120)
+    assert ("Left out for lack of width" in page) == (width < 140)
     for line in page.splitlines():
         assert len(line) <= width
         if line.startswith(("agent", "pool", "mean")):
@@ -148,18 +148,17 @@ def test_markdown_says_the_same():
 
 
 def test_what_was_withheld_and_sampled_is_said(monkeypatch):
-    from truepool.audits import evidence
+    from truepool.audits.topics import drift
 
     few = audit(Panel([[0.9, 0.5], [0.1, 0.5], [0.8, 0.2]], [1, 0, 1]))
     lines = [line for line in shown(few, 200).splitlines() if "Skipped" in line]
     assert lines == [
-        "Skipped: calibration, comparison, harm, incentives, leaked outcomes, reversed "
-        "reports, robustness, credit and weights. At least 30 outcomes are needed, got "
-        "3."
+        "Skipped: calibration, comparison, harm, incentives, levels, reversed reports, "
+        "robustness, credit and weights. At least 30 outcomes are needed, got 3."
     ]
-    monkeypatch.setattr(evidence, "SAMPLE_CASES", 100)
-    some = audit(sound(cases=200), **QUICK)
-    assert "Estimated from 100 random cases: credit and robustness." in markdown(some)
+    monkeypatch.setattr(drift, "DRIFT_CASES", 100)
+    some = audit(timed(sound(cases=200)), **QUICK)
+    assert "are from 100 cases, thinned evenly" in markdown(some)
 
 
 @pytest.mark.parametrize("silent", [0.0, 0.2])

@@ -9,41 +9,36 @@ from truepool.audits import miscalibration
 from truepool.audits.attribution import AGENT_FAULTS
 from truepool.audits.candidate import Candidate
 from truepool.audits.cross_validation import recalibrate
+from truepool.audits.discrimination import discrimination
 from truepool.audits.evidence import Evidence
 from truepool.audits.feed_runs import past_runs, single_reports
 from truepool.audits.miscalibration import (
     UNDER,
     class_bias,
     describe,
-    interval_width,
     is_reversed,
     matters,
-    mean_bias,
     measure,
-    missing_slope,
     share_gone,
 )
-from truepool.audits.reliability import reliability, worst_group
-from truepool.audits.severity import LIKELY, RUN, SURE
+from truepool.audits.reliability import calibration, worst_group
+from truepool.audits.severity import LIKELY, RUN
 from truepool.audits.topic import Topic
-from truepool.audits.topics.comparison import correcting_pool, costs_more
+from truepool.audits.topics.comparison import (
+    correcting_pool,
+    costs_more,
+    recommended_pool,
+    surely_cheaper,
+)
 from truepool.audits.topics.reversal import (
     CHANCE,
-    discrimination,
     outcome_doubt,
     relation_p_value,
 )
 from truepool.audits.values import Calibration, Finding
 from truepool.comparison import Estimate
-from truepool.core.arrays import Array, FloatArray, IntArray
-from truepool.data.panel import last_rows
-from truepool.measures.calibration import cox
-from truepool.measures.groups import describe_shortage, describe_uneven
+from truepool.core.arrays import FloatArray, IntArray
 from truepool.measures.losses import Loss
-from truepool.measures.scores import ece, smooth_ece
-
-POOL_SLOPE = 1.05
-"""A slope above this is worth recalibrating a pool for."""
 
 FAINT = 0.25
 """An agent claims at least four times what it knows where its slope is below this."""
@@ -92,7 +87,7 @@ def recalibrated_pool(evidence: Evidence) -> FloatArray:
     if panel.times is None:
         return evidence.compute(levelled_pool)
     pooled = validation.pooled_everywhere
-    moved = recalibrate(pooled, panel, evidence.sampling, validation.folds)
+    moved = recalibrate(pooled, panel, evidence.seed, validation.folds)
     return moved[evidence.cases]
 
 
@@ -102,58 +97,7 @@ def levelled_pool(evidence: Evidence) -> FloatArray:
     What is off after that is off in a part of the cases, and not in all of them.
     """
     tested = evidence.panel.take(evidence.cases)
-    return recalibrate(evidence.pooled, tested, evidence.sampling)
-
-
-def calibration(
-    who: str,
-    reports: FloatArray,
-    outcomes: IntArray,
-    level: float,
-    weights: FloatArray | None = None,
-    groups: Array | None = None,
-    questions: Array | None = None,
-    propensity: FloatArray | None = None,
-) -> Calibration:
-    """Compare probabilities (T, C) with outcomes (T,); NaN where there is no report.
-
-    Rows of one of the ``questions`` (T,) are one case. With K classes: the probability
-    of the likeliest class, and whether it happened. Where the ``propensity`` (T,) is so
-    uneven that a class rests on a handful of heavy cases, nothing is tested.
-    """
-    known = ~np.isnan(reports[:, 0])
-    p, y = _likeliest(reports[known], outcomes[known])
-    w = None if weights is None else weights[known]
-    g = None if groups is None else groups[known]
-    errors = (
-        max(0.0, ece(p, y, debias=True, sample_weight=w)) if len(p) else float("nan"),
-        smooth_ece(p, y, sample_weight=w) if len(p) else float("nan"),
-    )
-    q = np.arange(len(p)) if questions is None else questions[known].astype(str)
-    each = last_rows(q)
-    few = describe_shortage(y[each], groups=g)
-    if propensity is not None and not few:
-        few = describe_uneven(y[each], propensity[known][each])
-    if few:
-        return Calibration(who, len(each), *errors, None, None, None, None, few)
-    fit = cox(p, y, w, g, q)
-    shares = None
-    if questions is not None:
-        _, row, rows = np.unique(q, return_inverse=True, return_counts=True)
-        shares = 1 / rows[row]
-    no_slope = missing_slope(p, y, fit.slope, shares)
-    bias, error = mean_bias(p, y, w, g, q)
-    of_mean, of_slope = interval_width(level, len(each), g)
-    return Calibration(
-        who,
-        len(each),
-        *errors,
-        _interval(bias, of_mean * error),
-        None if no_slope else _interval(fit.slope, of_slope * fit.slope_error),
-        fit.p_value,
-        reliability(p, y, level, w, questions=q),
-        no_slope,
-    )
+    return recalibrate(evidence.pooled, tested, evidence.seed)
 
 
 def unrelated_agents(evidence: Evidence) -> dict[int, Estimate]:
@@ -190,17 +134,6 @@ def _is_unrelated(evidence: Evidence, i: int, agent: Calibration) -> bool:
     return none or little
 
 
-def _likeliest(reports: FloatArray, outcomes: IntArray) -> tuple[FloatArray, IntArray]:
-    """Probability (T',) of an event and whether it happened (T',), where reported."""
-    if reports.shape[1] == 1:
-        return reports[:, 0], outcomes
-    return reports.max(axis=1), (reports.argmax(axis=1) == outcomes).astype(np.int64)
-
-
-def _interval(value: float, reach: float) -> Estimate:
-    return Estimate(value, value - reach, value + reach)
-
-
 # Check
 
 
@@ -228,7 +161,7 @@ def _lags(pool: Calibration, classes: int) -> bool:
 
 def _agent(evidence: Evidence, i: int, found: Calibration) -> Candidate:
     code, words = describe(found, evidence.panel.classes)
-    where = worst_group(found, evidence.panel.classes, evidence.line)
+    where = worst_group(found, evidence.panel.classes, evidence.typical_line)
     if code == "biased" and evidence.panel.classes > 2:
         words, where = class_bias(evidence.panel, i) or (words, where)
     number, unit = measure(found)
@@ -253,26 +186,24 @@ def _agent(evidence: Evidence, i: int, found: Calibration) -> Candidate:
 def _under_confident(
     evidence: Evidence, agents: Sequence[Calibration], found: Calibration
 ) -> Candidate:
-    """Averaging causes under-confidence, so this is at most a warning."""
-    sound = not any(
-        matters(one) and one.p_value is not None and one.p_value < SURE
-        for one in agents
-    )
+    """Averaging causes under-confidence: a warning where a better pool costs less."""
+    sound = all(one.p_value is None or one.p_value >= LIKELY for one in agents)
     if sound and evidence.pool.name == "mean":
         start = f"Every agent is calibrated, yet their mean {UNDER}"
     else:
         start = f"The pool ({evidence.pool.name}) {UNDER}"
-    slope = found.slope
+    where = worst_group(found, evidence.panel.classes, evidence.typical_line)
     number, unit = measure(found)
+    last = recommended_pool(evidence) == evidence.in_use
     return Candidate(
         "under-confident-pool",
         (),
-        f"{start}: {worst_group(found, evidence.panel.classes, evidence.line)}.",
+        f"{start}: {where}.",
         "Recalibrate the pool: `platt` or `beta` around the mean learn how far to move "
         "it (Ranjan & Gneiting 2010), as in `truepool fit --pool platt`.",
         p_value=found.p_value,
-        matters=matters(found) or (slope is not None and slope.value > POOL_SLOPE),
-        most="warning",
+        matters=False,
+        most="warning" if last or surely_cheaper(evidence) else "note",
         number=number,
         unit=unit,
         price=partial(_pool_saving, evidence),
@@ -285,7 +216,7 @@ def _under_confident(
 
 def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
     code, words = describe(found, evidence.panel.classes)
-    where = worst_group(found, evidence.panel.classes, evidence.line)
+    where = worst_group(found, evidence.panel.classes, evidence.typical_line)
     advice = (
         "Recalibrate the pool: `truepool fit --pool platt` (or `isotonic`) learns how "
         "far to move the mean."
@@ -368,7 +299,7 @@ def _share_of_agents(evidence: Evidence, causes: Sequence[Finding]) -> float:
         if all(cause.code == RUN for cause in causes if cause.who[0] == who):
             values[evidence.compute(past_runs)[who], agent] = np.nan
         else:
-            values[:, agent] = recalibrate(values[:, agent], panel, evidence.sampling)
+            values[:, agent] = recalibrate(values[:, agent], panel, evidence.seed)
     pooled = evidence.validation.predict(values[cases], cases)
     now = evidence.compute(calibrations)[len(panel.agents)]
     return share_gone(now, _calibration(evidence, now.who, pooled, cases))
@@ -378,7 +309,7 @@ def recalibration_saving(evidence: Evidence, agent: int) -> Estimate | None:
     """What recalibrating this agent would save per case."""
     panel = evidence.panel
     pairs = None if panel.times is None else evidence.validation.all_pairs
-    fixed = recalibrate(panel.values[:, agent], panel, evidence.sampling, pairs)
+    fixed = recalibrate(panel.values[:, agent], panel, evidence.seed, pairs)
     changed = evidence.with_reports(agent, fixed)
     return evidence.saving(evidence.cost - evidence.cost_of(changed))
 

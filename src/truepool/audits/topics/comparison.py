@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from sklearn.base import clone
 
 from truepool.audits.attribution import share_of_cost
 from truepool.audits.best_agent import best_agent
@@ -21,7 +22,7 @@ from truepool.comparison import (
     estimate_difference,
     tabulate,
 )
-from truepool.core.arrays import FloatArray, IntArray
+from truepool.core.arrays import FloatArray
 from truepool.core.engine import Processes
 from truepool.core.errors import SettingError
 from truepool.measures.folds import evaluation_cases
@@ -34,38 +35,29 @@ from truepool.measures.inference import (
     signed_rank_p_value,
     with_unseen,
 )
-from truepool.measures.losses import Loss
-from truepool.pools import every
+from truepool.pools import Pool, every
 from truepool.pools.candidates import USUAL, cross_validate
 
 RECOMMENDED = "auto"
 """The pool to use wherever it costs significantly less than the one in use."""
 POOLS = (*(name for name in USUAL if name != "beta"), RECOMMENDED)
 """What is tried beside the pool in use: each family once."""
-COMPARISON_CASES = 50_000
-"""Largest number of cases on which pools are compared."""
 SIGNIFICANT = 0.05
 """A pool costs significantly less if its adjusted p-value lies below this."""
 
 
-def folds(evidence: Evidence) -> list[tuple[IntArray, IntArray]]:
-    """Folds of the audit, of which at most `COMPARISON_CASES` cases are tested.
+@dataclass(frozen=True, eq=False)
+class TriedPools:
+    """What every pool tried says of the cases that compete, out of fold."""
 
-    Within a capacity all are, because each may take the place of another.
-    """
-    pairs = evidence.validation.folds
-    if evidence.capacity is not None:  # every case takes part in the choice
-        return [(evidence.sampling.training_part(learn), test) for learn, test in pairs]
-    cases = evidence.sampling.part(
-        evaluation_cases(pairs), COMPARISON_CASES, "the comparison"
-    )
-    return [
-        (evidence.sampling.training_part(learn), np.intersect1d(test, cases))
-        for learn, test in pairs
-    ]
+    competition: Competition
+    pooled: dict[str, FloatArray]
+    fitted: list[Pool]
+    """The pool that may be recommended, of each fold."""
+    skipped: tuple[str, ...]
 
 
-def compare_pools(evidence: Evidence) -> Comparison | None:
+def try_pools(evidence: Evidence) -> TriedPools | None:
     """Cross-validate fast pools, the best agent and the pool in use; None if few.
 
     The pool in use is not fitted again: its out-of-fold output is known.
@@ -73,11 +65,14 @@ def compare_pools(evidence: Evidence) -> Comparison | None:
     if evidence.shortage is not None:
         return None
     own, panel = evidence.pool, evidence.panel
-    chosen = {name: name for name in POOLS} | {own.name: own}
-    loss = Loss("cost", evidence.costs, evidence.threshold)
-    pools = choose_pools(chosen, loss, evidence.seed)
+    chosen: dict[str, str | Pool] = {name: name for name in POOLS}
+    chosen[own.name] = clone(own)
+    if evidence.in_use != own.name:  # as it was saved, beside one fitted again
+        chosen[evidence.in_use] = own
+    pools = choose_pools(chosen, evidence.planned_loss, evidence.seed)
+    kept: dict[str, list[Pool]] = {recommended_pool(evidence): []}
     try:
-        pairs = evidence.compute(folds)
+        pairs = evidence.validation.folds
         competition = Competition.of(panel, pairs, evidence.capacity, evidence.costs)
         tested = evidence.validation.pooled_of(evaluation_cases(pairs))
         later = evidence.pooled_competitors[len(evidence.pooled) :]
@@ -85,22 +80,33 @@ def compare_pools(evidence: Evidence) -> Comparison | None:
             pools,
             competition.panel,
             competition.pairs,
-            known={own.name: np.concatenate([tested, later])},
+            known={evidence.in_use: np.concatenate([tested, later])},
             required=BASELINES,
+            kept=kept,
             engine=evidence.engine,
         )
     except SettingError as error:
         evidence.sampling.withhold("comparison", str(error))
         return None
+    skipped = tuple(name for name in pools if name not in pooled)
+    (fitted,) = kept.values()
+    return TriedPools(competition, pooled, fitted, skipped)
+
+
+def compare_pools(evidence: Evidence) -> Comparison | None:
+    """Compare the pools that were tried; None where cases are too few."""
+    tried = evidence.compute(try_pools)
+    if tried is None:
+        return None
     return tabulate(
-        panel,
-        competition,
-        pooled,
-        loss,
+        evidence.panel,
+        tried.competition,
+        tried.pooled,
+        evidence.planned_loss,
         level=evidence.level,
         resamples=evidence.resamples,
         seed=evidence.seed,
-        skipped=tuple(name for name in pools if name not in pooled),
+        skipped=tried.skipped,
         engine=evidence.engine,
     )
 
@@ -112,7 +118,7 @@ def paired_comparisons(evidence: Evidence) -> tuple[PairedComparison, ...]:
     cases in time.
     """
     table = evidence.compute(compare_pools)
-    return () if table is None else _compare_with(evidence, table, evidence.pool.name)
+    return () if table is None else _compare_with(evidence, table, evidence.in_use)
 
 
 def _compare_with(
@@ -187,7 +193,9 @@ def _diebold_mariano(evidence: Evidence, gap: FloatArray) -> float | None:
     times = evidence.panel.times
     if times is None or evidence.panel.groups is not None:
         return None  # the cases of a group do not follow each other
-    order = np.argsort(times[evaluation_cases(evidence.compute(folds))], kind="stable")
+    order = np.argsort(
+        times[evaluation_cases(evidence.validation.folds)], kind="stable"
+    )
     return diebold_mariano(gap[order])
 
 
@@ -204,48 +212,40 @@ class Choice:
     alternative: str | None = None
 
 
-def choose_pool(evidence: Evidence, faulty: Collection[str] = ()) -> Choice | None:
-    """Choose `RECOMMENDED` where it costs significantly less than the pool in use.
+def recommended_pool(evidence: Evidence) -> str:
+    """Name the one pool that may be recommended: what `truepool fit` learns.
 
-    Where another pool passes and `RECOMMENDED` does not, or costs significantly more
-    than that one, the simplest of those that cannot be told from the best. Where none
-    passes, the pool in use is kept. An agent that is at fault is not recommended alone.
+    Of a pool that was saved, one of the same kind, fitted again.
+    """
+    return evidence.pool.name if evidence.validation.saved else RECOMMENDED
+
+
+def surely_cheaper(evidence: Evidence) -> PairedComparison | None:
+    """Compare `recommended_pool` with the pool in use, if it costs significantly less.
+
+    Adjusted for all pools tried, as in the table beside it: a pool that is nearly as
+    good as it can be is then seldom advised to be replaced.
+    """
+    cheaper = significantly_cheaper(evidence.compute(paired_comparisons))
+    return cheaper.get(recommended_pool(evidence))
+
+
+def choose_pool(evidence: Evidence, faulty: Collection[str] = ()) -> Choice | None:
+    """Choose `recommended_pool` where it costs significantly less, else keep the pool.
+
+    An agent that is at fault is not named as the alternative.
     """
     table = evidence.compute(compare_pools)
     if table is None:
         return None
     barred = {"best-agent"} if evidence.compute(best_agent) in faulty else set()
-    first = table.by_case[table.rows[0].pool]
-    cheaper = significantly_cheaper(evidence.compute(paired_comparisons), barred)
-    rivals = cheaper
-    if RECOMMENDED in cheaper:
-        against = _compare_with(evidence, table, RECOMMENDED)
-        beats = significantly_cheaper(against, barred)
-        rivals = {pool: one for pool, one in cheaper.items() if pool in beats}
-    best = [
-        other
-        for other in rivals.values()
-        if _p_value(table.by_case[other.pool] - first, table.unseen) >= SIGNIFICANT
-    ]
-    if not best and RECOMMENDED in (*cheaper, evidence.pool.name):
-        return Choice(
-            RECOMMENDED,
-            cheaper.get(RECOMMENDED),
-            "it learns from your cases how to combine the agents",
-            _simplest(evidence, RECOMMENDED, barred),
-        )
-    if not best:
-        return Choice(evidence.pool.name)
-    simplest = min(
-        best, key=lambda other: (_complexity(other.pool), -other.saved.value)
-    )
-    than = ""
-    if RECOMMENDED in cheaper:
-        p = beats[simplest.pool].holm
-        shown = f"= {p:.3f}" if p >= 0.001 else "< 0.001"
-        than = f" than {RECOMMENDED} (adjusted p {shown})"
-    why = f"it is the simplest of the pools that cost significantly less{than}"
-    return Choice(simplest.pool, simplest, why)
+    pool, found = recommended_pool(evidence), surely_cheaper(evidence)
+    if found is not None:
+        why = "it learns from your cases how to combine the agents"
+        return Choice(pool, found, why, _simplest(evidence, pool, barred))
+    if pool == evidence.in_use:
+        return Choice(pool, None, "", _simplest(evidence, pool, barred))
+    return Choice(evidence.in_use)
 
 
 def _simplest(evidence: Evidence, pool: str, barred: Collection[str]) -> str | None:
@@ -256,7 +256,7 @@ def _simplest(evidence: Evidence, pool: str, barred: Collection[str]) -> str | N
     near = [
         row.pool
         for row in table.rows
-        if row.pool not in (evidence.pool.name, *barred)
+        if row.pool not in (evidence.in_use, *barred)
         and _complexity(row.pool) < _complexity(pool)
         and _within_one_error(table.by_case[row.pool] - table.by_case[pool])
     ]
@@ -291,7 +291,7 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             "better-pool",
             (),
             f"{choice.pool} would cost {evidence.money(saved.value)} less per case "
-            f"than {evidence.pool.name} on cases it had not seen.",
+            f"than {evidence.in_use} on cases it had not seen.",
             f"Use {choice.pool}: {choice.why}.",
             least="note",
             price=lambda: saved,
@@ -307,7 +307,7 @@ def _best(evidence: Evidence) -> Iterator[Candidate]:
         return
     agent, cost = evidence.compute(best_agent), evidence.own_cost
     least = cost[evidence.panel.agents.index(agent)] <= np.nanmin(cost)
-    beyond = table.by_case[evidence.pool.name] - table.by_case["best-agent"]
+    beyond = table.by_case[evidence.in_use] - table.by_case["best-agent"]
     gap = float(beyond.mean())
     yield Candidate(
         "worse-than-best",
@@ -317,7 +317,7 @@ def _best(evidence: Evidence) -> Iterator[Candidate]:
         f"Use {agent} alone, or a pool that learns to lean on it.",
         p_value=_p_value(beyond, table.unseen) if gap > 0 else 1.0,
         most="warning",
-        price=lambda: table[evidence.pool.name].to_best,
+        price=lambda: table[evidence.in_use].to_best,
         figure="comparison",
         explained_by=("under-confident-pool", "threshold", *BROKEN, "drifted"),
         share=partial(share_of_cost, gap),

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 from scipy.special import ndtr
+from scipy.stats import kendalltau, rankdata
 
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
@@ -27,6 +29,13 @@ MOST_EXTREME = 0.5
 """An agent of whose reports more than this share is 0 or 1 after that is compared as
 it is only."""
 
+MOST_RANKED, FEWEST_RANKED, FEWEST_LEVELS = 20_000, 100, 20
+"""Cases by which the order of two agents' reports is compared, at most and at least,
+and how many different reports each of the two must have."""
+
+WORTH_RANKING = 0.8
+"""Rank correlation below which two agents are no copies, whatever they round."""
+
 FEW_EFFECTIVE = 0.5
 """Fewer effective agents than this share of all agents are worth a note."""
 
@@ -34,7 +43,7 @@ FEW_EFFECTIVE = 0.5
 def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test per agent but the first: do its log-odds repeat an earlier agent's."""
     panel = evidence.panel
-    alike = np.nan_to_num(log_odds_correlation(panel))
+    alike = np.nan_to_num(np.fmax(log_odds_correlation(panel), rank_correlation(panel)))
     both = evidence.shared_cases
     chance = _p_values(alike, both)
     for j in range(1, len(panel.agents)):
@@ -99,6 +108,56 @@ def log_odds_correlation(panel: Panel) -> FloatArray:
             seen = correlation(panel.with_reports(log_scale(rounded, step / 2)))
             alike = np.fmax(alike, np.where(use, seen, np.nan))
     return alike
+
+
+def rank_correlation(panel: Panel) -> FloatArray:
+    r"""Correlation (N, N) that the order of two agents' reports shows, of two classes.
+
+    A copy that is rounded or bent by a rising function orders cases as its model does.
+    With the share :math:`\gamma` by which pairs of cases that neither agent ties are
+    ordered alike more often than not (Goodman and Kruskal 1954), a normal pair has the
+    correlation :math:`\sin(\pi \gamma / 2)` (Greiner 1909). Cases at an agent's lowest
+    or highest report are left out: where both are mostly sure, these alone agree. NaN
+    where fewer than `FEWEST_LEVELS` different reports, or `FEWEST_RANKED` cases, are
+    left.
+
+    >>> reports = np.random.default_rng(0).beta(0.2, 99, 3000)
+    >>> bent = (reports**0.7).round(3)
+    >>> panel = Panel(np.c_[reports, bent], np.arange(3000) % 2)
+    >>> rank_correlation(panel)[0, 1].round(4).item()
+    1.0
+    """
+    N = len(panel.agents)
+    found = np.full((N, N), np.nan)
+    if panel.classes > 2 or panel.sparse is not None:
+        return found
+    step = -(-len(panel) // MOST_RANKED)
+    values = panel.values[::step, :, 0]
+    lowest = np.where(np.isnan(values), np.inf, values).min(axis=0)
+    highest = np.where(np.isnan(values), -np.inf, values).max(axis=0)
+    inner = (values > lowest) & (values < highest)
+    for i, j in combinations(range(N), 2):
+        x, y = values[inner[:, i] & inner[:, j]][:, [i, j]].T
+        levels = min(len(np.unique(x)), len(np.unique(y)))
+        if len(x) < FEWEST_RANKED or levels < FEWEST_LEVELS:
+            continue
+        if np.corrcoef(rankdata(x), rankdata(y))[0, 1] >= WORTH_RANKING:
+            found[i, j] = found[j, i] = np.sin(np.pi / 2 * _gamma(x, y))
+    return found
+
+
+def _gamma(x: FloatArray, y: FloatArray) -> float:
+    """Goodman and Kruskal's gamma of two series, from Kendall's tau."""
+
+    def tied(series: FloatArray) -> float:
+        counts = np.unique(series, return_counts=True, axis=0)[1]
+        return float((counts * (counts - 1)).sum() / 2)
+
+    pairs = len(x) * (len(x) - 1) / 2
+    of_x, of_y, of_both = tied(x), tied(y), tied(np.stack([x, y], axis=1))
+    tau = float(kendalltau(x, y).statistic)
+    surplus = tau * np.sqrt((pairs - of_x) * (pairs - of_y))
+    return float(surplus / (pairs - of_x - of_y + of_both))
 
 
 def _few(evidence: Evidence) -> Iterator[Candidate]:

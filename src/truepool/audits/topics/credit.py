@@ -9,6 +9,7 @@ import numpy as np
 
 from truepool.audits.attribution import share_of_cost
 from truepool.audits.candidate import Candidate
+from truepool.audits.discrimination import discrimination
 from truepool.audits.evidence import Evidence
 from truepool.audits.feed_runs import single_reports
 from truepool.audits.topic import Topic
@@ -18,7 +19,6 @@ from truepool.audits.topics.calibration import (
     unrelated_agents,
 )
 from truepool.audits.topics.incentives import misreport_incentives
-from truepool.audits.topics.reversal import discrimination
 from truepool.audits.values import AgentSummary
 from truepool.comparison import Estimate
 from truepool.core.arrays import BoolArray, FloatArray, IntArray
@@ -76,14 +76,14 @@ def _means_of_the_pool(evidence: Evidence, reported: BoolArray) -> FloatArray:
 
 def earned_weights(evidence: Evidence) -> list[Estimate]:
     """Weight that leave-one-out credit earns each agent, as ``vcg`` sets it."""
-    found = _intervals(evidence, evidence.sample, loss="brier")
+    found = _intervals(evidence, evidence.cases, loss="brier")
     return _estimates(found.weights, found.weights_low, found.weights_high)
 
 
 def shapley_credit(evidence: Evidence) -> list[Estimate]:
     """Shapley credit in the user's costs, with intervals over the cases."""
     most = shapley_cases(len(evidence.panel.agents))
-    cases = evidence.sampling.part(evidence.sample, most, "Shapley credit")
+    cases = evidence.sampling.part(evidence.cases, most, "Shapley credit")
     found = _intervals(
         evidence, cases, method="shapley", loss=evidence.loss.take(cases)
     )

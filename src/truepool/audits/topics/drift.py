@@ -11,12 +11,14 @@ from truepool.audits.attribution import dates
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.feed_runs import past_runs, steady_agents
-from truepool.audits.severity import BROKEN, RUN
+from truepool.audits.severity import BROKEN, RUN, SURE
 from truepool.audits.topic import Topic
 from truepool.audits.topics.feeds import fix_feed
+from truepool.audits.topics.score_levels import scores
 from truepool.audits.values import Drift, Finding
 from truepool.comparison import Estimate
-from truepool.core.arrays import FloatArray, IntArray, to_classes
+from truepool.core.arrays import BoolArray, FloatArray, IntArray, to_classes
+from truepool.core.formatting import join_names
 from truepool.data.panel import Panel
 from truepool.measures.groups import FEWEST_CASES
 from truepool.measures.inference.bootstrap import standard_errors
@@ -131,9 +133,9 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test per agent, of its cost and its discrimination beside the others'.
 
     Cases may get harder for all agents: that is drift of the pool, not of an agent. The
-    others are those whose feed neither stopped nor became constant; what an agent sent
-    while its feed was stuck, and works again, does not count. The p-value is twice the
-    smaller of the two.
+    others are those whose feed neither stopped nor became constant, and who did not get
+    worse themselves, unless all did; what an agent sent while its feed was stuck, and
+    works again, does not count. The p-value is twice the smaller of the two.
     """
     panel = evidence.panel
     order = panel.order
@@ -142,20 +144,22 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     for agent, rows in evidence.compute(past_runs).items():
         over, i = np.isin(order, rows), panel.agents.index(agent)
         values[over, i] = cost[over, i] = np.nan
-    steady = evidence.compute(steady_agents)
-    beside = cost - others(cost, steady)
     placed = placements(values, outcomes)
-    ranked = placed - others(placed, steady)
+    peers = _peers(evidence.compute(steady_agents), cost, placed)
+    beside, ranked = cost - others(cost, peers), placed - others(placed, peers)
     for i, agent in enumerate(panel.agents):
         in_cost = contrast_change(cost[:, i], beside[:, i])
         in_rank = contrast_change(placed[:, i], ranked[:, i])
         if len(in_cost[1]) < FEWEST_CASES:
             continue
         p_cost = _cost_p_value(*in_cost, beside[:, i])
+        if i in evidence.compute(scores):  # deciding by them alone means nothing
+            p_cost = 1.0
         p_rank = _rank_p_value(*in_rank, ranked[:, i])
         p = min(1.0, 2 * min(p_cost, p_rank))
+        rest = _name_others(panel, peers, i)
         if p_cost <= p_rank:
-            yield _cost_drift(evidence, i, agent, in_cost, beside[:, i], p)
+            yield _cost_drift(evidence, i, agent, in_cost, beside[:, i], p, rest)
         else:
             found, known = in_rank
             since = int(known[found.place])
@@ -166,9 +170,36 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
             between = _dates(ranked[:, i], known, found.place)
             if panel.classes == 2:  # ranks change in the whole window of a change
                 between = max(between[0] - WINDOW, 0), between[1] + WINDOW
-            yield _discrimination_drift(evidence, i, agent, since, between, areas, p)
+            yield _discrimination_drift(
+                evidence, i, agent, since, between, areas, p, rest
+            )
     known = np.flatnonzero(~np.isnan(pool))
     yield _pool(evidence, change(pool[known]), pool, known)
+
+
+def _peers(steady: BoolArray, cost: FloatArray, placed: FloatArray) -> BoolArray:
+    """Agents (N,) that the others are compared with: steady ones that did not fall.
+
+    All steady ones where each of them fell, or nobody else is left.
+    """
+    level = SURE / (2 * len(steady))
+    fell = np.zeros_like(steady)
+    for i in np.flatnonzero(steady):
+        in_cost, in_rank = (
+            change(series[~np.isnan(series[:, i]), i]) for series in (cost, placed)
+        )
+        dearer = in_cost.p_value < level and in_cost.after > in_cost.before
+        fell[i] = dearer or (in_rank.p_value < level and in_rank.after < in_rank.before)
+    kept = steady & ~fell
+    return kept if kept.any() else steady
+
+
+def _name_others(panel: Panel, peers: BoolArray, agent: int) -> str:
+    """Name the agents that an agent is compared with."""
+    names = enumerate(panel.agents)
+    others = sorted(name for i, name in names if peers[i] and i != agent)
+    whole = len(others) == len(panel.agents) - 1
+    return "the other agents" if whole else join_names(others)
 
 
 def _cost_p_value(found: Change, known: IntArray, beside: FloatArray) -> float:
@@ -199,6 +230,7 @@ def _cost_drift(
     changed: tuple[Change, IntArray],
     beside: FloatArray,
     p: float,
+    rest: str,
 ) -> Candidate:
     found, known = changed
     since, order = int(known[found.place]), evidence.panel.order
@@ -209,8 +241,7 @@ def _cost_drift(
         (agent,),
         f"{agent} got worse{when}: deciding by it alone cost "
         f"{evidence.money(found.before)} per case{evidence.unlimited} and costs "
-        f"{evidence.money(found.after)}, while the other agents' cost did not "
-        "rise as much.",
+        f"{evidence.money(found.after)}, while that of {rest} did not rise as much.",
         _advice(agent),
         p_value=p,
         matters=gap > COST_RISE * found.before,
@@ -236,6 +267,7 @@ def _discrimination_drift(
     between: tuple[int, int],
     areas: list[float],
     p: float,
+    rest: str,
 ) -> Candidate:
     before, after = areas
     order = evidence.panel.order
@@ -245,7 +277,7 @@ def _discrimination_drift(
         (agent,),
         f"{agent} got worse{when}: it tells "
         f"positive from negative cases less well (AUC {before:.2f} before, {after:.2f} "
-        "since), while the other agents do not.",
+        f"since), while {rest} did not change.",
         _advice(agent),
         p_value=p,
         number=Estimate(after - before, float("nan"), float("nan")),

@@ -13,25 +13,34 @@ from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.feed_runs import (
     coded_feeds,
+    constant_runs,
+    find_runs,
     fresh_cases,
     past_spans,
     quote_report,
     single_report,
     steady_agents,
 )
+from truepool.audits.report_change import (
+    ChangedReports,
+    Effect,
+    judge_change,
+    undo,
+)
 from truepool.audits.severity import LIKELY, RUN, SURE
-from truepool.audits.timeline import Timeline, describe_ranks, timeline
+from truepool.audits.timeline import Timeline, timeline
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.core.formatting import percent
+from truepool.core.formatting import amount, percent
 from truepool.data.panel import Panel
+from truepool.data.report_units import factor_of
 from truepool.measures.groups import FEWEST_CASES
 from truepool.online.alarms.distribution import Shift, scalar, shifts
 from truepool.online.alarms.repeats import repeat
 from truepool.online.alarms.runs import (
     MIN_RUN,
-    constant_run,
+    Run,
     missing_run,
     report_codes,
 )
@@ -56,19 +65,19 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     steady = evidence.compute(steady_agents)
     working = _without_past_runs(evidence, line)
     moved = shifts(working.values, steady)
-    alive = _alive(line.values, codes, fresh)
+    runs = evidence.compute(constant_runs)
+    alive = _alive(line.values, codes, fresh, runs)
     linked = moved if alive is None else shifts(alive, steady)
     for i, agent in enumerate(evidence.panel.agents):
         if not (codes[:, i] >= 0).any():
             evidence.sampling.note(f"{agent} never reported and was not checked.")
             continue
-        yield _constant(evidence, line, codes[:, i], fresh, i, agent)
+        yield _constant(evidence, line, codes[:, i], fresh, i, runs[i])
         yield _check_stopped(line, codes[fresh, i] < 0, fresh, agent)
         yield _check_repeated(evidence, line, codes, i, agent)
         link, shift = linked[i][0], moved[i][1]
         yield _check_unlinked(evidence, line, link, i, agent)
-        ranks = describe_ranks(evidence.panel, line, shift.place, i)
-        yield _check_rescaled(working, shift, i, agent, ranks)
+        yield _check_rescaled(evidence, working, shift, i, agent)
 
 
 def _without_past_runs(evidence: Evidence, line: Timeline) -> Timeline:
@@ -103,9 +112,9 @@ def dead_feeds(panel: Panel) -> list[DeadFeed]:
     codes = report_codes(line.values)
     fresh = fresh_cases(codes)
     level = SURE / (2 * len(panel.agents))
-    found = []
+    found, runs = [], find_runs(codes, fresh)
     for i in suspects:
-        sentence = _death(panel, line, codes[:, i], fresh, i, level)
+        sentence = _death(panel, line, codes[:, i], fresh, i, runs[i], level)
         if sentence is not None:
             found.append(DeadFeed(panel.agents[i], sentence))
     return found
@@ -117,13 +126,14 @@ def _death(
     codes: IntArray,
     fresh: IntArray,
     i: int,
+    run: Run,
     level: float,
 ) -> str | None:
     """Say since when an agent's feed is dead; None while it lives."""
     agent, known = panel.agents[i], fresh[codes[fresh] >= 0]
     if not len(known):
         return f"{agent} never reported."
-    stopped, run = missing_run(codes[fresh] < 0), constant_run(codes[known])
+    stopped = missing_run(codes[fresh] < 0)
     if stopped.p_value < level and stopped.stop == len(fresh):
         where = line.describe(int(fresh[stopped.start]))
         return f"{agent} stopped reporting at {where}."
@@ -153,15 +163,16 @@ def fix_feed(agent: str) -> str:
     )
 
 
-def _alive(values: FloatArray, codes: IntArray, fresh: IntArray) -> FloatArray | None:
+def _alive(
+    values: FloatArray, codes: IntArray, fresh: IntArray, runs: list[Run]
+) -> FloatArray | None:
     """Reports without constant runs; None where no feed became constant.
 
     A constant report moves with nobody, which says nothing about the reports before.
     """
     alive = values.copy()
-    for i, own in enumerate(codes.T):
-        known = fresh[own[fresh] >= 0]
-        run = constant_run(own[known])
+    for i, run in enumerate(runs):
+        known = fresh[codes[fresh, i] >= 0]
         if run.p_value < LIKELY:
             alive[known[run.start : run.stop], i] = np.nan
     return alive if np.isnan(alive).sum() > np.isnan(values).sum() else None
@@ -173,10 +184,9 @@ def _constant(
     codes: IntArray,
     fresh: IntArray,
     i: int,
-    agent: str,
+    run: Run,
 ) -> Candidate:
-    known = fresh[codes[fresh] >= 0]
-    run = constant_run(codes[known])
+    known, agent = fresh[codes[fresh] >= 0], evidence.panel.agents[i]
     place = int(known[run.start])
     on = run.stop == len(known)
     stop = len(line) if on else int(known[run.stop])
@@ -284,12 +294,17 @@ def _check_repeated(
 def _check_unlinked(
     evidence: Evidence, line: Timeline, found: Shift, i: int, agent: str
 ) -> Candidate:
+    """Test whether an agent still moves with the others.
+
+    Where outcomes show that it ranks cases as well as before, it has another opinion
+    than it had, and nothing is broken.
+    """
     how = "no longer move with" if found.lost else "move less with"
     like = "noise, old reports, or reports for the wrong cases look like"
     if found.opposite:
         how = "move against"
         like = "the opposite looks like: ask which class it has meant by 1 since then"
-    return Candidate(
+    candidate = Candidate(
         "changed-feed",
         (agent,),
         f"The feed of {agent} changed: from {line.describe(found.place)} on its "
@@ -308,35 +323,103 @@ def _check_unlinked(
         between=line.between(found.place, DATED),
         date=line.date(found.place),
     )
+    judged = _judge(evidence, line, found, i)
+    if judged.effect not in (Effect.SOUND, Effect.OFF):
+        return candidate
+    return replace(
+        candidate,
+        sentence=f"{candidate.sentence}{_areas(judged)}",
+        advice=f"Ask whether {agent} has another model since then. Nothing is broken.",
+        most="note",
+        price=None,
+        backfires="",
+    )
+
+
+def _judge(
+    evidence: Evidence, line: Timeline, found: Shift, agent: int
+) -> ChangedReports:
+    """Say what outcomes show of a change, if there is one."""
+    if found.p_value >= LIKELY:
+        return ChangedReports(Effect.UNKNOWN)
+    return judge_change(evidence.panel, line, found.place, agent, evidence.level)
+
+
+def _areas(judged: ChangedReports) -> str:
+    if judged.before is None or judged.after is None:
+        return ""
+    return (
+        f" Its AUC was {judged.before.value:.2f} before and is "
+        f"{judged.after.value:.2f} since."
+    )
 
 
 def _check_rescaled(
-    line: Timeline, found: Shift, i: int, agent: str, ranks: str
+    evidence: Evidence, line: Timeline, found: Shift, i: int, agent: str
 ) -> Candidate:
+    """Test whether level or scale changed.
+
+    Where outcomes show that the reports are no longer calibrated, though they rank
+    cases as before, another unit is a fault; where they are, it is none.
+    """
     reports = scalar(line.values)[:, i]
     (low, middle, high), (lower, median, higher) = (
         _quartiles(part) for part in (reports[: found.place], reports[found.place :])
     )
     when = f" at {line.describe(found.place)}"
-    return Candidate(
+    judged = _judge(evidence, line, found, i)
+    factor = factor_of(reports, found.place) if found.p_value < LIKELY else None
+    changed: str = found.kind
+    number, unit = found.after - found.before, f"change in {found.kind}"
+    if factor is not None:
+        changed, number, unit = f"by a factor of {amount(factor)}", factor, "factor"
+    candidate = Candidate(
         "rescaled-feed",
         (agent,),
-        f"The reports of {agent} changed {found.kind}{when}: "
+        f"The reports of {agent} changed {changed}{when}: "
         f"half of them lay between {percent(low)} and {percent(high)} (median "
         f"{percent(middle)}), now between {percent(lower)} and {percent(higher)} "
-        f"(median {percent(median)}). The other agents' reports did not change.{ranks}",
+        f"(median {percent(median)}). The other agents' reports did not change."
+        f"{_areas(judged)}",
         f"Ask whether {agent} was retrained or rescaled then, and fit the pool again "
         "on cases since.",
         p_value=found.p_value,
         most="warning",
-        number=Estimate(found.after - found.before, UNKNOWN, UNKNOWN),
-        unit=f"change in {found.kind}, in standard deviations",
+        number=Estimate(number, UNKNOWN, UNKNOWN),
+        unit=unit,
         figure="drift",
         since=int(line.resolved[found.place]),
         between=line.between(found.place, DATED),
         date=line.date(found.place),
         when=when,
     )
+    if judged.effect is Effect.SOUND:
+        return replace(candidate, most="note")
+    if judged.effect is not Effect.OFF:
+        return candidate
+    cure = "Multiply its reports since then by " if factor is not None else ""
+    return replace(
+        candidate,
+        advice=f"{cure}{amount(1 / factor)}." if factor else candidate.advice,
+        most="error",
+        broken=True,
+        price=partial(_saving_undone, evidence, line, found.place, i),
+    )
+
+
+def _saving_undone(
+    evidence: Evidence, line: Timeline, place: int, agent: int
+) -> Estimate | None:
+    """What the pool saves if an agent's reports are moved back to where they were."""
+    panel = evidence.panel
+    if panel.classes > 2:
+        return None
+    places = np.full(len(panel), -1)
+    resolved = np.flatnonzero(line.cases >= 0)
+    places[line.cases[resolved]] = resolved
+    fixed = undo(panel.values[:, agent, 0], places, place)
+    changed = evidence.with_reports(agent, fixed[:, None])
+    return evidence.saving(evidence.cost - evidence.cost_of(changed))
 
 
 def _quartiles(part: FloatArray) -> list[float]:

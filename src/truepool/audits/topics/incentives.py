@@ -26,12 +26,6 @@ NOTICEABLE = 0.02
 IN_COSTS = "vcg"
 """The payment that is in the units of the costs."""
 
-NEED = (
-    "they need one fixed cost per missed case and per false alarm, and none of right "
-    "decisions (--cost-fn 10 --cost-fp 1 --cost-tp 0 --cost-tn 0)"
-)
-"""Why incentives are left out where costs differ between cases."""
-
 PAID_FOR = {
     "vcg": "what it saves the pool",
     "externality": "agreeing with the others",
@@ -46,23 +40,11 @@ def misreport_incentives(evidence: Evidence) -> Incentives | None:
     pool, panel = evidence.pool, evidence.panel
     if evidence.shortage:
         return None
-    if panel.classes != 2:
-        evidence.sampling.withhold("incentives", "they are known for two classes only")
-        return None
-    if pool.complexity > 2:
-        evidence.sampling.withhold(
-            "incentives",
-            f"fitting {pool.name} again for every misreport takes long; see "
-            f"truepool.games.incentives(panel, {pool.name!r})",
-        )
-        return None
-    try:
-        check_costs(evidence.costs)  # before a sample is drawn and noted
-    except SettingError:
-        evidence.sampling.withhold("incentives", NEED)
+    if panel.classes != 2 or pool.complexity > 2 or evidence.validation.saved:
         return None
     most = LINEAR_CASES if isinstance(pool, LinearPool) else OTHER_CASES
     try:
+        check_costs(evidence.costs)  # before a sample is drawn and noted
         cases = evidence.sampling.part(np.arange(len(panel)), most, "incentives")
         return incentives(
             panel.take(cases),
@@ -72,8 +54,7 @@ def misreport_incentives(evidence: Evidence) -> Incentives | None:
             payment=payment_of(pool.name),
             seed=evidence.seed,
         )
-    except SettingError as error:
-        evidence.sampling.withhold("incentives", str(error))
+    except SettingError:
         return None
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from truepool.audits.attribution import dates
 from truepool.audits.candidate import Candidate
+from truepool.audits.discrimination import auc_interval
 from truepool.audits.evidence import Evidence
 from truepool.audits.severity import LABELS, LIKELY, SURE, UNRELATED
 from truepool.audits.topic import Topic
@@ -21,7 +22,6 @@ from truepool.data.report_units import reversing_options
 from truepool.data.sparse import DENSE_CELLS
 from truepool.measures.groups import describe_shortage, enough_cases
 from truepool.measures.inference import holm, independent_units, paired_p_values
-from truepool.measures.inference.bootstrap import standard_errors
 from truepool.measures.losses import Loss
 from truepool.measures.scores import auc
 from truepool.online.alarms.change_point import Change, change
@@ -375,37 +375,6 @@ def _excess(reports: FloatArray, outcomes: IntArray, share: FloatArray) -> Float
     probabilities = to_classes(reports)
     given = np.take_along_axis(probabilities, outcomes[:, None], axis=1)[:, 0]
     return np.asarray(given - probabilities @ share)
-
-
-def auc_interval(area: float, outcomes: IntArray, level: float) -> Estimate:
-    """Area under the curve with the interval of Hanley & McNeil (1982), two classes."""
-    ones, zeros = int((outcomes == 1).sum()), int((outcomes == 0).sum())
-    if ones + zeros < len(outcomes) or not enough_cases(outcomes):
-        return Estimate(area, float("nan"), float("nan"))
-    above, below = area / (2 - area), 2 * area**2 / (1 + area)
-    spread = area * (1 - area)
-    spread += (ones - 1) * (above - area**2) + (zeros - 1) * (below - area**2)
-    reach = standard_errors(level) * float(np.sqrt(max(spread, 0.0) / (ones * zeros)))
-    return Estimate(area, max(area - reach, 0.0), min(area + reach, 1.0))
-
-
-def discrimination(
-    evidence: Evidence, agent: int, level: float | None = None
-) -> Estimate:
-    """AUC of an agent's reports; with more than two classes without an interval."""
-    panel = evidence.panel
-    reports, counted = panel.values[:, agent], panel.case_weights()
-    known = ~np.isnan(reports[:, 0])
-    if not known.any():  # who never reported ranks nothing
-        return Estimate(0.5, 0.5, 0.5)
-    outcomes = panel.outcomes[known]
-    area = auc(
-        to_classes(reports[known]),
-        outcomes,
-        sample_weight=None if counted is None else counted[known],
-    )
-    each = panel.one_row_each(np.flatnonzero(known))
-    return auc_interval(area, panel.outcomes[each], level or evidence.level)
 
 
 def _saving(evidence: Evidence, agent: str) -> Estimate | None:

@@ -28,22 +28,22 @@ def robustness(evidence: Evidence) -> tuple[FailureScenario, ...]:
         return ()
     who = evidence.compute(best_agent)
     i = evidence.panel.agents.index(who)
-    part = evidence.panel.take(evidence.sample)
+    part = evidence.panel.take(evidence.cases)
     studies = [_study(evidence, "stops reporting", who, evidence.cost_rises[:, i])]
     for what, stress in FAILURES:
         values = stress(part, who, seed=evidence.seed).values
-        pooled = evidence.validation.predict(values, evidence.sample)
-        cost = evidence.loss.take(evidence.sample).evaluate(pooled, part.outcomes)
+        pooled = evidence.validation.predict(values, evidence.cases)
+        cost = evidence.tested_loss.evaluate(pooled, part.outcomes)
         if isinstance(stress, ConstantLow) and part.classes > 2:
             what = SURE_OF.format(part.labels.names[0])
-        studies.append(_study(evidence, what, who, cost - evidence.sample_cost))
+        studies.append(_study(evidence, what, who, cost - evidence.cost))
     return tuple(studies)
 
 
 def _study(
     evidence: Evidence, what: str, who: str, rise: FloatArray
 ) -> FailureScenario:
-    cost, by = evidence.estimate(evidence.sample_cost + rise), evidence.saving(rise)
+    cost, by = evidence.estimate(evidence.cost + rise), evidence.saving(rise)
     if cost is None or by is None:  # there are enough cases
         raise AssertionError
     return FailureScenario(what, who, cost, by)

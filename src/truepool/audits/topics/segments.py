@@ -11,10 +11,11 @@ from truepool.audits.candidate import Candidate
 from truepool.audits.cross_validation import recalibrate
 from truepool.audits.evidence import Evidence
 from truepool.audits.miscalibration import bias_matters
+from truepool.audits.reliability import calibration
 from truepool.audits.severity import LIKELY
 from truepool.audits.skill_by_segment import SkillBySegment, WeakSegments
 from truepool.audits.topic import Topic
-from truepool.audits.topics.calibration import calibration, levelled_pool
+from truepool.audits.topics.calibration import levelled_pool
 from truepool.audits.values import Calibration, Segment
 from truepool.core.arrays import FloatArray, IntArray, case_mean
 from truepool.core.formatting import join_names, number, percent
@@ -200,7 +201,7 @@ def _biased_agents(
     panel, happened = evidence.panel, _happened(evidence)
     tests = np.ones((len(places), len(panel.agents)))
     for i in range(len(panel.agents)):
-        levelled = recalibrate(panel.values[:, i], panel, evidence.sampling)
+        levelled = recalibrate(panel.values[:, i], panel, evidence.seed)
         for row, (_, cases, k) in enumerate(places):
             known = cases[~np.isnan(levelled[evidence.cases[cases], k])]
             part = evidence.part(known)

@@ -9,10 +9,11 @@ import numpy as np
 from scipy.stats import rankdata
 
 from truepool.audits.candidate import Candidate
+from truepool.audits.discrimination import auc_interval
 from truepool.audits.evidence import Evidence
 from truepool.audits.severity import LIKELY
 from truepool.audits.topic import Topic
-from truepool.audits.topics.reversal import REVERSED, auc_interval
+from truepool.audits.topics.reversal import REVERSED
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import join_names

@@ -57,11 +57,10 @@ def grid(comparison: Comparison) -> Grid:
         f"{len(rows)} pools of {len(comparison.agents)} agents on "
         f"{comparison.tested:,} cases, each tested on cases it was not fitted on"
     )
-    essential = 5 if comparison.classes == 2 else 4
     recall = RATES if comparison.classes == 2 else MEAN_RECALL
     legend = ("recall", recall), ("ECE", "ECE: calibration error.")
     notes = _notes(comparison)
-    return Grid(title, tuple(headers), rows, notes, essential=essential, legend=legend)
+    return Grid(title, tuple(headers), rows, notes, essential=4, legend=legend)
 
 
 def _currency(comparison: Comparison) -> str:
@@ -75,8 +74,8 @@ def _row(row: Row, comparison: Comparison) -> tuple[str, ...]:
         row.pool,
         f"{number(like)} "
         + format_interval(number(row.loss.low, like), number(row.loss.high, like)),
-        _recall(row),
-        *([percent(row.fp_rate)] if comparison.classes == 2 else []),
+        _share(row.recall, row.recall_interval),
+        *([_share(row.fp_rate, row.fp_interval)] if comparison.classes == 2 else []),
         _difference(row.to_mean, is_significant(row.to_mean, row.p_mean, level), like),
         _difference(row.to_best, is_significant(row.to_best, row.p_best, level), like),
     ]
@@ -96,11 +95,12 @@ def _class_names(comparison: Comparison) -> list[str]:
     return labels.class_names(comparison.labels or range(comparison.classes))
 
 
-def _recall(row: Row) -> str:
-    if row.recall_interval is None:
-        return percent(row.recall)
-    low, high = (number(100 * end, 10.0) for end in row.recall_interval)
-    return f"{percent(row.recall)} [{low}, {high}]"
+def _share(value: float, interval: tuple[float, float] | None) -> str:
+    if interval is None or value != value:
+        return percent(value)
+    like = 10.0 if value >= 0.01 else max(100 * value, 0.1)
+    low, high = (number(100 * end, like) for end in interval)
+    return f"{percent(value)} [{low}, {high}]"
 
 
 def groups(comparison: Comparison) -> Grid:
@@ -119,7 +119,7 @@ def groups(comparison: Comparison) -> Grid:
             (
                 *counts,
                 format_estimate(mean.loss),
-                percent(mean.recall),
+                _share(mean.recall, mean.recall_interval),
                 best.pool,
                 format_estimate(best.loss),
                 _difference(best.to_mean, clear, mean.loss.value),

@@ -10,6 +10,7 @@ from truepool.audits.values import AtCapacity, Audit, Calibration, Drift
 from truepool.core.formatting import in_unit, money
 from truepool.measures.calibration import CLIP
 from truepool.measures.capacity import without_capacity
+from truepool.render.advice import pool_name
 from truepool.render.numbers import format_estimate, format_p_value, number
 from truepool.render.tables.agent_choice import choose_agents
 from truepool.render.tables.grid import Grid
@@ -106,10 +107,12 @@ def agents(audit: Audit, most: int | None = None) -> Grid:
     }
     sparse, unit = audit.missing > 0, audit.currency
     gains = any(one.gain is not None for one in audit.agent_summaries)
+    worths = any(one.worth is not None for one in audit.agent_summaries)
     paid_in = unit if payment_of(audit.pool) == IN_COSTS else ""
     rows = tuple(
         (
             f"{one.agent}†" if one.agent in feeds else one.agent,
+            *([format_estimate(one.worth, sign=True)] if worths else []),
             number(one.cost),
             *([number(one.pool_cost)] if sparse else []),
             format_estimate(one.weight),
@@ -123,19 +126,22 @@ def agents(audit: Audit, most: int | None = None) -> Grid:
         if one.agent in chosen
     )
     headers = [
-        "agent", in_unit("own cost", unit),
+        "agent",
+        *([in_unit("worth per 1,000 cases", unit)] if worths else []),
+        in_unit("own cost", unit),
         *([in_unit("pool there", unit)] if sparse else []), "weight earned",
-        in_unit("without it", unit), in_unit("Shapley", unit),
+        in_unit("credit", unit), in_unit("Shapley", unit),
         *([in_unit("gain by misreporting", paid_in)] if gains else []), "Brier",
     ]  # fmt: skip
     headers += ["cases"] if sparse else []
-    note = (
+    note = f"Worth: {_worth(audit)} " if worths else ""
+    note += (
         f"Costs are per case{without_capacity(audit.capacity)}. Own cost: deciding by "
         f"this agent alone{_where(audit)}. "
         "Weight earned: by leave-one-out credit in Brier loss (vcg), not in costs, so "
         "an agent that costs more may earn more; over all tested cases, so "
         "its weight in the pool may differ, also in vcg, which is fitted on other "
-        "cases than it is tested on. Without it: increase in the pool's cost if it "
+        "cases than it is tested on. Credit: increase in the pool's cost if it "
         "stopped reporting and the pool were not fitted again; below 0 the pool would "
         "cost less. "
         "Shapley: its share of what the mean of all agents saves, in costs, whatever "
@@ -148,9 +154,17 @@ def agents(audit: Audit, most: int | None = None) -> Grid:
         )
     if feeds:
         note += " †: see the finding about its feed."
-    essential = 3 if sparse else 2
+    essential = 2 + sparse + worths
     title = "What each agent is worth"
     return Grid(title, tuple(headers), rows, (note, *more), essential=essential)
+
+
+def _worth(audit: Audit) -> str:
+    """Say what an agent is worth, and in which pool."""
+    return (
+        f"what {pool_name(audit.recommendation)} loses without it, fitted again, on "
+        "cases that it was not fitted on."
+    )
 
 
 def _where(audit: Audit) -> str:

@@ -1,0 +1,217 @@
+"""What each agent is worth: the pool fitted again without it, on cases it has not seen."""
+
+import numpy as np
+import pytest
+from faults import COSTS, sound
+from numpy.testing import assert_allclose
+from panels import random_panel
+
+from truepool import pools
+from truepool.audits import audit
+from truepool.audits.evidence import Evidence
+from truepool.audits.topics import comparison
+from truepool.audits.worth import agent_worth, cost_of, estimate_rise
+from truepool.data.costs import Costs
+from truepool.data.panel import Panel
+from truepool.measures import folds
+from truepool.measures.folds import evaluation_cases, out_of_fold, panel_splits
+
+QUICK = {"costs": COSTS, "resamples": 50}
+
+
+def evidence_of(panel, costs=COSTS, pool="mean", resamples=200):
+    """What an audit starts from; beside the mean, `platt` is what it recommends."""
+    rule = pools.make(pool, costs=costs)
+    return Evidence(panel, rule, costs, None, 0.95, resamples, 0)
+
+
+def cost_by_hand(panel, pool, costs):
+    """Cost of each tested case by a pool that is fitted to the other folds."""
+    pairs = panel_splits(panel, 5, 0)
+    p = out_of_fold(pools.make(pool, costs=costs), panel, pairs)[:, 0]
+    resolved = costs.resolve(panel.columns)
+    decided = (p > resolved.threshold).astype(int)
+    cost = resolved.cost_per_case(panel.outcomes, decided, 2)
+    return cost[evaluation_cases(pairs)]
+
+
+def worth_by_hand(panel, pool, costs=COSTS):
+    """Rise in cost (N, T') without each agent."""
+    whole = cost_by_hand(panel, pool, costs)
+    parts = [
+        panel.select_agents([a for a in panel.agents if a != left]) for left in panel.agents
+    ]  # fmt: skip
+    return np.array([cost_by_hand(part, pool, costs) - whole for part in parts])
+
+
+def dated(panel, days=60):
+    minutes = np.sort(np.random.default_rng(0).integers(0, days * 1440, len(panel)))
+    times = np.datetime64("2026-01-01T00:00") + minutes
+    return Panel(panel.reports, panel.outcomes, times=times)
+
+
+def amounts(panel):
+    column = np.random.default_rng(1).lognormal(2, 1, len(panel))
+    return Panel(panel.reports, panel.outcomes, columns={"amount": column})
+
+
+PANELS = {
+    "as it is": (sound(cases=800), COSTS),
+    "dates": (dated(sound(cases=800)), COSTS),
+    "amounts": (amounts(sound(cases=800)), Costs(fn="amount", fp=3)),
+    "missing reports": (random_panel(3, cases=600, silent=0.1), COSTS),
+}
+
+
+@pytest.mark.parametrize("pool", ["mean", "platt"])
+@pytest.mark.parametrize("name", ["as it is", "dates", "amounts"])
+def test_it_is_the_rise_in_cost_when_the_pool_is_fitted_without_the_agent(name, pool):
+    panel, costs = PANELS[name]
+    found = agent_worth(evidence_of(panel, costs), pool)
+    expected = worth_by_hand(panel, pool, costs).mean(axis=1)
+    assert_allclose([one.value for one in found], expected, atol=1e-12)
+    assert all(one.low < one.value < one.high for one in found)
+
+
+def test_of_a_pool_in_use_that_learns_it_is_the_same():
+    panel, costs = PANELS["as it is"]
+    found = agent_worth(evidence_of(panel, costs, "platt"), "platt")
+    expected = worth_by_hand(panel, "platt", costs).mean(axis=1)
+    assert_allclose([one.value for one in found], expected, atol=1e-12)
+
+
+def test_cases_count_by_their_weights():
+    panel, costs = PANELS["as it is"]
+    weights = np.random.default_rng(2).uniform(0.2, 3, len(panel))
+    counted = Panel(panel.reports, panel.outcomes, weights=weights)
+    found = agent_worth(evidence_of(counted, costs), "mean")
+    expected = worth_by_hand(counted, "mean", costs) @ weights / weights.sum()
+    assert_allclose([one.value for one in found], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("pool", ["mean", "platt"])
+def test_where_nobody_else_reported_the_base_rate_decides(pool):
+    panel = sound(cases=600)
+    reports = panel.reports.copy()
+    alone = np.arange(600) % 10 == 0
+    reports[alone, 1:] = np.nan
+    part = Panel(reports, panel.outcomes)
+    evidence = evidence_of(part)
+    without = cost_of(evidence, pool, part.agents[1:])
+    rate = part.outcomes.mean()
+    decided = np.full(600, int(rate > COSTS.threshold))
+    expected = COSTS.cost_per_case(part.outcomes, decided, 2)
+    assert_allclose(without[alone], expected[alone])
+    rest = Panel(reports[~alone, 1:], panel.outcomes[~alone])
+    if pool == "mean":
+        assert_allclose(without[~alone], cost_by_hand(rest, "mean", COSTS))
+
+
+def test_a_pool_that_cannot_be_fitted_without_an_agent_has_no_worth_to_tell():
+    """In the first fold in time only the first agent reported."""
+    panel = dated(sound(cases=600))
+    reports = panel.reports.copy()
+    reports[:300, 1:] = np.nan
+    part = Panel(reports, panel.outcomes, times=panel.times)
+    evidence = evidence_of(part)
+    assert cost_of(evidence, "platt", part.agents[1:]) is None
+    assert agent_worth(evidence, "platt") is None
+    assert all(one.worth is None for one in audit(part, **QUICK).agent_summaries)
+
+
+def test_of_very_many_agents_it_is_not_computed():
+    panel = random_panel(1, cases=120, agents=51)
+    assert agent_worth(evidence_of(panel), "mean") is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_useless_agent_may_be_worth_nothing(seed):
+    panel = sound(seed, cases=1500)
+    rng = np.random.default_rng(seed)
+    noise = rng.permutation(panel.reports[:, :1])
+    part = Panel(np.c_[panel.reports, noise], panel.outcomes)
+    found = agent_worth(evidence_of(part, pool="stacked-lr"), "stacked-lr")
+    assert found[-1].low <= 0 <= found[-1].high
+    assert found[-1].value < max(one.value for one in found) / 4
+
+
+def test_a_copy_and_its_original_are_each_worth_nothing():
+    """Their weights go to the other one: what is lost is lost with both only."""
+    panel = sound(1, cases=2000, skills=[2.2, 1.0, 0.8])
+    alone = agent_worth(evidence_of(panel, pool="stacked-lr"), "stacked-lr")
+    both = Panel(np.c_[panel.reports, panel.reports[:, :1]], panel.outcomes)
+    evidence = evidence_of(both, pool="stacked-lr")
+    original, *_, copy = agent_worth(evidence, "stacked-lr")
+    assert alone[0].low > 0
+    for one in (original, copy):
+        assert abs(one.value) < 0.05 * alone[0].value
+    others = cost_of(evidence, "stacked-lr", both.agents[1:3])
+    whole = cost_of(evidence, "stacked-lr", both.agents)
+    lost = estimate_rise(evidence, others - whole)
+    assert_allclose(lost.value, alone[0].value, rtol=0.05)
+
+
+def test_the_order_of_the_agents_does_not_matter_to_what_is_left():
+    panel, costs = PANELS["missing reports"]
+    evidence = evidence_of(panel, costs)
+    for pool in ("mean", "platt"):
+        whole = cost_of(evidence, pool, panel.agents)
+        assert_allclose(cost_of(evidence, pool, panel.agents[::-1]), whole)
+
+
+def test_agents_are_compared_on_the_same_part_of_a_large_table(monkeypatch):
+    monkeypatch.setattr(folds, "LEARNING_CASES", 300)
+    panel, costs = PANELS["as it is"]
+    evidence = evidence_of(panel, costs)
+    whole = cost_of(evidence, "platt", panel.agents)
+    assert_allclose(cost_of(evidence, "platt", panel.agents[::-1]), whole)
+
+
+def test_its_interval_covers_what_the_agent_is_worth_in_all_cases(monkeypatch):
+    monkeypatch.setattr(comparison, "POOLS", ("mean", "best-agent"))
+    monkeypatch.setattr(comparison, "RECOMMENDED", "mean")
+    truth = worth_by_hand(sound(50, cases=200_000), "mean").mean(axis=1)
+    covered = []
+    for seed in range(100, 150):
+        found = agent_worth(evidence_of(sound(seed, cases=700)), "mean")
+        covered += [o.low <= t <= o.high for o, t in zip(found, truth, strict=True)]
+    assert np.mean(covered) > 0.9
+
+
+@pytest.mark.parametrize("pool", ["mean", "platt"])
+def test_an_audit_counts_it_by_1000_cases_and_by_month(pool):
+    panel = dated(sound(cases=800), days=60)
+    result = audit(panel, **QUICK, pool=pool)
+    plan = result.recommendation.pool
+    expected = 1000 * worth_by_hand(panel, plan).mean(axis=1)
+    found = [one.worth.value for one in result.agent_summaries]
+    assert_allclose(found, expected, atol=1e-9)
+    minutes = (panel.times.max() - panel.times.min()).astype(int)
+    monthly = 800 / (minutes / 1440) * 365.25 / 12
+    assert_allclose(result.cases_per_month, monthly)
+    for one in result.agent_summaries:
+        for end in ("value", "low", "high"):
+            expected = getattr(one.worth, end) * monthly / 1000
+            assert_allclose(getattr(one.worth_per_month, end), expected)
+
+
+def test_without_dates_an_audit_knows_it_by_case_only():
+    for one in audit(sound(cases=400), **QUICK).agent_summaries:
+        assert one.worth is not None
+        assert one.worth_per_month is None
+
+
+def test_it_is_not_the_credit_in_a_pool_that_stays_as_it_is():
+    """Leave-one-out credit of a noisy agent in the mean; `platt` makes up for it."""
+    panel = sound(2, cases=2000)
+    result = audit(panel, **QUICK)
+    credits = [1000 * one.leave_one_out.value for one in result.agent_summaries]
+    expected = 1000 * worth_by_hand(panel, result.recommendation.pool).mean(axis=1)
+    assert_allclose([one.worth.value for one in result.agent_summaries], expected)
+    if result.recommendation.pool != "mean":
+        assert not np.allclose(credits, expected, rtol=0.01)
+
+
+def test_where_no_pool_is_recommended_nobody_is_worth_anything():
+    few = random_panel(2, cases=25)
+    assert all(one.worth is None for one in audit(few, **QUICK).agent_summaries)
