@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Data sets are never committed; the tests that need them look here and say so when they skip.
 export TRUEPOOL_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo develop test smoke docs notebooks reference coverage test-peers test-slow check bench faults fuzz protocol race constraints
+.PHONY: demo develop test smoke docs notebooks reference coverage test-peers test-slow check bench faults fuzz protocol race scenarios mutation-map mutate constraints
 
 demo: $(VENV)/.core
 	$(VENV)/bin/truepool demo
@@ -49,6 +49,17 @@ fuzz: $(VENV)/.ok
 faults: $(VENV)/.ok
 	TRUEPOOL_KILLS=200 TRUEPOOL_CUTS=500 scripts/test -n0 -s tests/server/test_faults.py tests/server/test_postgres.py \
 		-k 'survives or would_be_found or two_coordinators or restarted'
+
+# Twenty draws of every scenario with known truth, audited: only what is missing in build/scenarios.jsonl.
+scenarios: $(VENV)/.ok
+	PYTHONPATH=tests $(VENV)/bin/python -W ignore -m scenarios $(SCENARIOS)
+
+# The lines that decide, mutated: which tests cover which line, then how many mutants these kill.
+MUTANTS ?= 300
+mutation-map: $(VENV)/.ok
+	$(VENV)/bin/python scripts/mutate --map
+mutate: $(VENV)/.ok
+	$(VENV)/bin/python scripts/mutate --sample $(MUTANTS) $(if $(PACKAGE),--package $(PACKAGE))
 
 # auto against other libraries: only what is missing in benchmarks/race/results.jsonl is measured.
 race: $(VENV)/.ok

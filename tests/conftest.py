@@ -18,6 +18,7 @@ FULL_AUTO = {
     "test_a_draw_that_is_measured_again_has_the_loss_of_its_row[diabetes-40]",
     "test_a_draw_that_is_measured_again_has_the_loss_of_its_row[wine-K3]",
     "test_by_default_only_pools_that_scale_are_tried_on_a_mostly_empty_panel",
+    "test_auto_costs_hardly_more_than_the_best_linear_pool",
     "test_examples.py",
     "test_ray_nodes.py",
 }

@@ -1,0 +1,97 @@
+"""Audit draws of every scenario and say in how many of them each answer was right.
+
+Run: make scenarios, or PYTHONPATH=tests python -m scenarios [NAME ...] [--seeds 1000
+1020] [--jobs 2] [--output FILE]. A line of JSON per draw; a draw that the file already
+holds is not made again. Seeds below 1000 are for development, others judge.
+"""
+
+import argparse
+import json
+from collections import defaultdict
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict
+from pathlib import Path
+
+from scenarios import answers, excess
+
+EXCESS = "excess"
+"""The comparison of `auto` with its linear candidates, on `cards` and on `large`."""
+SPLITS = (0.5, 0.7, -0.5, -0.7)
+"""Shares of the card payments to learn from; negative: drawn at random."""
+
+
+def run(name, seed):
+    """One draw: its answers, or the excess of `auto` on the tables of this seed."""
+    if name == EXCESS:
+        return [asdict(one) for one in _excess(seed)]
+    return {what: bool(right) for what, right in answers.draw(name, seed).items()}
+
+
+def _excess(seed):
+    """Minutes each, so most seeds have none, and the splits in time are made once."""
+    found = []
+    for split in SPLITS if seed % 20 == 0 else SPLITS[2:] if seed % 5 == 0 else ():
+        found += excess.on_cards(split, seed)
+    return found + (excess.on_bank("large", seed) if seed % 10 == 0 else [])
+
+
+def main():
+    """Make the draws that are missing, and print the rates of right answers."""
+    parser = argparse.ArgumentParser(prog="scenarios", description=__doc__)
+    names = [*answers.RIGHT, EXCESS]
+    parser.add_argument("names", nargs="*", choices=[*names, []], default=[])
+    parser.add_argument("--seeds", nargs=2, type=int, default=(1000, 1020))
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--output", type=Path, default=Path("build/scenarios.jsonl"))
+    args = parser.parse_args()
+    args.output.parent.mkdir(parents=True, exist_ok=True)
+    args.output.touch()
+    known = {(row["name"], row["seed"]): row for row in _rows(args.output)}
+    wanted = [(name, s) for name in args.names or names for s in range(*args.seeds)]
+    missing = [place for place in wanted if place not in known]
+    with (
+        ProcessPoolExecutor(args.jobs) as pool,
+        args.output.open("a", encoding="utf-8") as file,
+    ):
+        tasks = {pool.submit(run, *place): place for place in missing}
+        for done in as_completed(tasks):
+            name, seed = tasks[done]
+            row = {"name": name, "seed": seed, "found": done.result()}
+            known[name, seed] = row
+            print(json.dumps(row), file=file, flush=True)
+    _report([known[place] for place in wanted])
+
+
+def _rows(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _report(rows):
+    """Print a table of rates, then one of costs."""
+    draws = defaultdict(list)
+    for row in rows:
+        draws[row["name"]].append(row["found"])
+    compared = [one for part in draws.pop(EXCESS, []) for one in part]
+    print("| scenario | answer | right | of |\n|---|---|---|---|")
+    for name, found in draws.items():
+        for what in found[0]:
+            print(f"| {name} | {what} | {sum(d[what] for d in found)} | {len(found)} |")
+    if not compared:
+        return
+    cells = defaultdict(list)
+    for one in compared:
+        cells[one["table"], one["costs"]].append(excess.Excess(**one))
+    print("\n| table | costs | auto | best linear | excess | surely above 2 % |")
+    print("|---|---|---|---|---|---|")
+    for (table, costs), found in cells.items():
+        auto, best = (sum(getattr(e, k) for e in found) for k in ("auto", "best"))
+        above = sum(e.low > excess.LIMIT for e in found)
+        print(
+            f"| {table} | {costs} | {1000 * auto / len(found):.4g} | "
+            f"{1000 * best / len(found):.4g} | {auto / best - 1:.1%} | "
+            f"{above} of {len(found)} |"
+        )
+
+
+if __name__ == "__main__":
+    main()

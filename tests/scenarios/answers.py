@@ -1,0 +1,188 @@
+"""What an audit must answer in each scenario, and whether it did."""
+
+import numpy as np
+
+import truepool as tp
+from scenarios.bank import COSTS, VENDORS, flagged, make
+
+DAY = np.timedelta64(1, "D")
+
+
+def audit(bank, **settings):
+    """Audit a draw as its users would."""
+    if bank.name == "segment":
+        settings = {"by": "merchant"} | settings
+    return tp.audit(bank.panel, costs=COSTS, **settings)
+
+
+def grave(found):
+    """Errors and warnings, as (code, agents)."""
+    return [(f.code, f.who) for f in found.findings if f.severity != "note"]
+
+
+def blamed(found):
+    """Agents that an error or a warning is about."""
+    return {f.who[0] for f in found.findings if f.severity != "note" and f.who}
+
+
+def first(found, *codes):
+    """The first error or warning if it has one of these codes; else None."""
+    finding = next((f for f in found.findings if f.severity != "note"), None)
+    return finding if finding is not None and finding.code in codes else None
+
+
+def near(finding, since, days):
+    """Whether a finding is dated within so many days of the truth."""
+    return (
+        bool(finding.date)
+        and abs(np.datetime64(finding.date.replace(" ", "T")) - since) <= days * DAY
+    )
+
+
+def judge(bank, found):
+    """What is right about an audit of a draw, by what was asked of it."""
+    return RIGHT[bank.name](bank, found)
+
+
+def _clean(bank, found):
+    return {
+        "diagnosis": not grave(found),
+        "plan": found.recommendation.trust == "yes" and not found.recommendation.change,
+    }
+
+
+def _large(bank, found):
+    return {
+        "diagnosis": not blamed(found),
+        "plan": found.recommendation.pool == "auto",
+    } | _covers(bank, found)
+
+
+def _covers(bank, found):
+    """Whether the limits of the pool in use hold what is true of all payments."""
+    flag, fraud = flagged(bank.reports, bank.amount), bank.fraud == 1
+    now = found.operations[0]
+    return {
+        "recall": now.recall.low <= flag[fraud].mean() <= now.recall.high,
+        "alarms": now.false_alarms.low <= flag[~fraud].mean() <= now.false_alarms.high,
+    }
+
+
+def _leak(bank, found):
+    return {
+        "diagnosis": first(found, "leaked-outcome") is not None
+        and blamed(found) == set(bank.who),
+        "plan": "charlie" not in found.agents
+        and found.recommendation.agent != "charlie",
+    }
+
+
+def _better(bank, found):
+    changed = [f for f in found.findings if f.who[:1] == ("alpha",)]
+    return {
+        "diagnosis": not blamed(found),
+        "date": any(near(f, np.datetime64("2026-04-06"), 3) for f in changed if f.date),
+    }
+
+
+def _overconfident(bank, found):
+    one = first(found, "rescaled-feed", "over-confident", "biased")
+    return {
+        "diagnosis": one is not None and blamed(found) == set(bank.who),
+        "date": one is not None and near(one, bank.since, 3),
+    }
+
+
+def _drift(bank, found):
+    one = first(found, "drifted", "drifted-pool")
+    dated = [f for f in found.findings if f.code == "drifted" and f.severity != "note"]
+    return {
+        "diagnosis": one is not None and set() < blamed(found) <= set(bank.who),
+        "date": bool(dated) and all(near(f, bank.since, 14) for f in dated),
+        "all three": blamed(found) == set(bank.who),
+    }
+
+
+def _copies(bank, found):
+    one = first(found, "copy")
+    return {"diagnosis": one is not None and one.who == bank.who}
+
+
+def _segment(bank, found):
+    failing = [f for f in found.findings if f.code == "fails-in-segment"]
+    severe = [f for f in failing if f.severity != "note"]
+    return {
+        "diagnosis": blamed(found) == {"alpha"}
+        and [f.segments for f in severe] == [("gaming",)],
+    }
+
+
+def _scale_down(bank, found):
+    one = first(found, "rescaled-feed")
+    return {
+        "diagnosis": one is not None and one.who == bank.who,
+        "date": one is not None and near(one, bank.since, 1),
+        "factor": one is not None
+        and one.unit == "factor"
+        and np.isclose(one.number.value, bank.extra["factor"]),
+    }
+
+
+def _late(bank, found):
+    return {
+        "diagnosis": first(found, "late-outcomes") is not None and not blamed(found),
+        "no refit": not any(f.code == "outcome-rate" for f in found.findings),
+    }
+
+
+def _selective(bank, found):
+    return {"diagnosis": first(found, "selective-labels") is not None}
+
+
+def _reviewed(bank, found):
+    return {"diagnosis": not blamed(found)} | _covers(bank, found)
+
+
+RIGHT = {
+    "clean": _clean,
+    "large": _large,
+    "leak": _leak,
+    "better": _better,
+    "overconfident": _overconfident,
+    "drift": _drift,
+    "copies": _copies,
+    "bent_copies": _copies,
+    "segment": _segment,
+    "scale_down": _scale_down,
+    "late": _late,
+    "selective": _selective,
+    "reviewed": _reviewed,
+}
+"""Each scenario that an audit can read; that of `scale_up` is refused while reading."""
+
+
+def worth_in_truth(bank, pool, other):
+    """Rise in cost per 1,000 payments without each vendor, the pool fitted again.
+
+    It learns from the cases of one draw that have an outcome, and decides all payments
+    of another.
+    """
+    amount = {"amount": other.amount}
+    costs = COSTS.resolve(amount)
+
+    def cost(vendors):
+        places = [VENDORS.index(name) for name in vendors]
+        panel = bank.panel.select_agents(vendors)
+        fitted = tp.pools.make(pool, costs=COSTS).fit_panel(panel)
+        decided = fitted.pool(other.reports[:, places, None], amount).decisions
+        return costs.cost_per_case(other.fraud, decided, 2).mean()
+
+    whole = cost(VENDORS)
+    without = [[v for v in VENDORS if v != name] for name in VENDORS]
+    return np.array([1000 * (cost(vendors) - whole) for vendors in without])
+
+
+def draw(name, seed, **size):
+    """One draw of a scenario: what was right about its audit."""
+    bank = make(name, seed, **size)
+    return judge(bank, audit(bank))

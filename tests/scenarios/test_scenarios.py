@@ -1,0 +1,106 @@
+"""One small draw of every scenario: what is found, since when, and what it is worth.
+
+`make scenarios` makes twenty draws of each at full size.
+"""
+
+import numpy as np
+import pytest
+from dataset_requirements import needs
+
+import truepool as tp
+from scenarios import answers, bank, excess
+from truepool.core.errors import ReportError
+
+SMALL = {"rows": 33_000, "share": 0.012}
+"""Half of the payments and twice the share: about as many frauds."""
+FULL_SIZE = ("clean", "leak", "copies", "bent_copies", "selective")
+SEED = 1
+
+
+@pytest.mark.parametrize("name", [name for name in answers.RIGHT if name != "large"])
+def test_the_answer_is_right(name):
+    size = {} if name in FULL_SIZE else SMALL
+    assert [
+        what for what, ok in answers.draw(name, SEED, **size).items() if not ok
+    ] == []
+
+
+def test_a_unit_that_rose_is_refused_with_the_case_since_which():
+    drawn = bank.make("scale_up", SEED, **SMALL)
+    with pytest.raises(ReportError) as refusal:
+        _ = drawn.panel
+    first = int(np.flatnonzero(drawn.reports[drawn.known, 3] > 1)[0])
+    assert f"in case {first} " in str(refusal.value)
+
+
+@pytest.fixture(scope="module")
+def large():
+    """A draw and the audit of each of two seeds."""
+    drawn = bank.make("large", SEED, rows=50_000, share=0.008)
+    return drawn, [answers.audit(drawn, seed=seed, resamples=100) for seed in (0, 1)]
+
+
+def test_every_positive_counts_and_the_plan_does_not_depend_on_the_seed(large):
+    drawn, audits = large
+    plans = {found.recommendation.pool for found in audits}
+    assert plans == {"auto"}
+    assert all(answers.judge(drawn, found)["recall"] for found in audits)
+    now, again = (found.operations[0] for found in audits)
+    assert (now.cost.value, now.recall) == (again.cost.value, again.recall)
+    assert now.cases == drawn.known.sum()
+
+
+def test_worth_is_what_dropping_and_fitting_again_costs_in_truth(large):
+    """The truth: all payments of another draw, decided with and without each vendor."""
+    drawn, (found, _) = large
+    truth = answers.worth_in_truth(
+        drawn,
+        found.recommendation.pool,
+        bank.make("large", SEED + 1, rows=300_000, share=0.008),
+    )
+    estimates = [one.worth for one in found.agent_summaries]
+    # The truth is of another draw and has an error of its own, a third of the width.
+    reach = [(e.high - e.low) / 3 for e in estimates]
+    inside = [
+        e.low - r <= true <= e.high + r
+        for e, r, true in zip(estimates, reach, truth, strict=True)
+    ]
+    assert all(inside)
+    monthly = found.cases_per_month / 1000
+    for one in found.agent_summaries:
+        assert one.worth_per_month.value == pytest.approx(monthly * one.worth.value)
+
+
+def test_auto_costs_hardly_more_than_the_best_linear_pool(monkeypatch):
+    monkeypatch.setattr(excess, "COSTS", {"amounts": bank.COSTS})
+    (one,) = excess.on_bank("large", SEED, rows=40_000, share=0.008)
+    assert one.low <= excess.LIMIT
+
+
+@needs("credit-card")
+@pytest.mark.data
+@pytest.mark.filterwarnings("ignore")
+class TestCards:
+    """Real payments, a third of them and every fraud, with six real models."""
+
+    @pytest.fixture(scope="class")
+    def found(self):
+        from scenarios import cards
+
+        panel = cards.make(0.3).panel()
+        return tp.audit(panel, costs=bank.COSTS, resamples=100)
+
+    def test_an_anomaly_score_is_not_a_probability_and_nothing_else(self, found):
+        own = {f.code for f in found.findings if f.who[:1] == ("iso",)}
+        assert "not-a-probability" in own
+        assert not own & {"drifted", "constant-feed", "constant-run"}
+
+    def test_a_forest_that_often_says_0_is_not_stuck(self, found):
+        runs = ("constant-feed", "constant-run")
+        assert not [f for f in found.findings if f.code in runs]
+
+    def test_the_recommended_pool_is_learned_and_loses_little_without_one(self, found):
+        assert found.recommendation.pool == "auto"
+        worth = {one.agent: one.worth for one in found.agent_summaries}
+        credit = {one.agent: one.leave_one_out for one in found.agent_summaries}
+        assert worth["nb"].value < 1000 * credit["nb"].value / 5
