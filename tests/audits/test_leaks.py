@@ -11,6 +11,7 @@ from truepool.audits.severity import LEAK
 from truepool.core.errors import AgentError
 from truepool.data.panel import Panel
 from truepool.datasets import example
+from truepool.pools.platt import Platt
 
 QUICK = {"costs": COSTS, "resamples": 50}
 CASES = 3000
@@ -76,6 +77,39 @@ def test_where_too_few_agents_are_left_no_pool_is_recommended():
     result = audit(two, **QUICK)
     assert result.findings[0].code == LEAK
     assert result.recommendation.pool is None
+    only_a_question(result)
+
+
+def only_a_question(result):
+    """Nothing that depends on outcomes is said while a suspect is in the pool."""
+    assert result.recommendation.outcome_in_doubt
+    assert [fix.code for fix in result.recommendation.fixes] == [LEAK]
+    depends = {
+        "harmful",
+        "worse-than-best",
+        "better-pool",
+        "misreport-gain",
+        "over-confident",
+    }
+    assert not depends & {finding.code for finding in result.findings}
+
+
+def test_a_saved_pool_that_holds_a_suspect_has_no_figures_until_the_answer():
+    panel = the_outcome(sound(cases=CASES))
+    half = np.arange(CASES) < CASES // 2
+    pool = Platt(costs=COSTS).fit_panel(panel.take(half))
+    result = audit(panel.take(~half), pool=pool, **QUICK)
+    assert result.findings[0].code == LEAK
+    only_a_question(result)
+    answered = audit(panel.take(~half), pool=pool, trusted=("new",), **QUICK)
+    assert not answered.recommendation.outcome_in_doubt
+
+
+def test_of_nobody_but_perfect_agents_each_is_asked_about():
+    panel = the_outcome(sound(cases=CASES))
+    knows = panel.reports[:, -1]
+    both = Panel(np.c_[knows, 0.2 + 0.6 * knows], panel.outcomes, ("a", "b"))
+    assert suspects(both) == ["a", "b"]
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -168,7 +168,7 @@ def test_a_fix_that_comes_first_is_listed_before_what_a_pool_cures_and_costs_mor
     ordered = in_order(fixes, plan)
     assert [f.who for f in ordered] == [("bob",), ("ada",), (), ("cy",)]
     doubt = (*fixes, Fix(LABELS, (), "warning"))
-    unsure = Recommendation("no", doubt, "mean", None)
+    unsure = Recommendation("no", doubt, "mean", None, outcome_in_doubt=True)
     assert in_order(doubt, unsure)[0].code == LABELS
 
 

@@ -26,7 +26,7 @@ def reports(tmp_path):
 def test_the_bundled_example_is_audited_without_a_table(truepool):
     code, out, err = truepool("audit", "--cost-fn", 10)
     assert (code, err) == (0, EXAMPLE_NOTE)
-    assert "2 warnings in 569 cases with a known outcome from 5 agents" in out
+    assert "1 warning in 569 cases with a known outcome from 5 agents" in out
     assert "a missed case costs 10" in out
 
 
@@ -158,8 +158,24 @@ def test_what_is_no_earlier_audit_is_refused(truepool, tmp_path, text):
     assert "Expecting" not in error
 
 
-def test_a_saved_pool_cannot_be_audited(truepool):
+def test_a_saved_pool_is_judged_as_it_is_on_cases_that_it_did_not_learn_from(
+    truepool, reports, tmp_path
+):
+    words = ("--outcome", "happened", "--time", "day", "--cost-fn", 10)
+    lines = reports.read_text().splitlines(keepends=True)
+    old, new = tmp_path / "old.csv", tmp_path / "new.csv"
+    old.write_text("".join(lines[:200]))
+    new.write_text("".join([lines[0], *lines[200:]]))
+    file = tmp_path / "f.pool"
+    assert truepool("fit", old, *words, "--pool", "vcg", "-o", file)[0] == 0
+    code, out, _ = truepool("audit", new, *words, "--pool", file, "--json=-")
+    found = json.loads(out)
+    assert (code, found["pool"]) == (0, "vcg as saved")
+    assert found["operations"][0]["cases"] == len(lines) - 200
+    assert truepool("audit", old, *words, "--pool", file)[0] == 2
+
+
+def test_a_pool_file_that_is_not_there_is_named(truepool):
     code, _, err = truepool("audit", "--pool", "f.pool")
     assert code == 2
-    assert "got the saved pool 'f.pool', which has learned from all of them" in err
-    assert "known:" not in err
+    assert "f.pool" in err

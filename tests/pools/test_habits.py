@@ -272,10 +272,47 @@ def test_an_outcome_that_was_corrected_makes_no_other_case():
     assert Habits.learn(panel).is_seen(flipped).all()
 
 
+@pytest.mark.parametrize("decimals", [2, 0])
+def test_cases_that_look_alike_are_not_taken_for_those_that_were_learned_from(decimals):
+    """Of three agents with two decimals, most new negatives look like an old one."""
+
+    def drawn(seed):
+        reports, outcomes = balanced(seed, 4000)
+        return Panel(reports[:, :3].round(decimals), outcomes)
+
+    assert Habits.learn(drawn(0)).is_seen(drawn(1)) is None
+    ids = np.arange(4000)
+    old, new = (named(drawn(seed), ids + 4000 * seed) for seed in (0, 1))
+    assert not Habits.learn(old).is_seen(new).any()
+    assert Habits.learn(old).is_seen(old).all()
+
+
+def test_what_nobody_can_know_is_not_guessed():
+    panel = random_panel(2, cases=90)
+    days = np.datetime64("2026-01-01") + np.arange(90)
+    dated, numbered = (
+        Panel(panel.reports, panel.outcomes, times=times)
+        for times in (days, np.arange(90))
+    )
+    assert Habits.learn(dated).is_seen(panel) is None
+    assert Habits.learn(dated).is_seen(numbered) is None
+    assert Habits.learn(numbered).is_seen(dated) is None
+    assert Habits.learn(named(panel, np.arange(90))).is_seen(panel) is None
+    part = Habits.learn(panel, whole=False)
+    assert part.is_seen(panel) is None
+    assert part.compare(panel.values[:, :, 0]) == {}
+
+
+def test_beyond_what_is_remembered_nothing_is_known(monkeypatch):
+    panel = named(random_panel(2, cases=90), np.arange(90))
+    monkeypatch.setattr(habits, "MOST_SEEN", 89)
+    assert Habits.learn(panel).is_seen(panel) is None
+
+
 def test_fingerprints_of_different_cases_differ():
     """By chance two of 2,000 of 32 bits are equal in one of 2,000 such panels."""
     panel = random_panel(4, cases=2000)
-    found = habits.fingerprints(panel)
+    found = habits.fingerprints(panel, ids=False)
     assert len(np.unique(found)) == 2000
     bits = np.unpackbits(found.view(np.uint8)).reshape(2000, 32)
     # Each bit is as often 0 as 1: they are spread, not the first bits of a number.

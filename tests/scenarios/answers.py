@@ -61,8 +61,10 @@ def _large(bank, found):
 def _covers(bank, found):
     """Whether the limits of the pool in use hold what is true of all payments."""
     flag, fraud = flagged(bank.reports, bank.amount), bank.fraud == 1
-    now = found.operations[0]
+    now, costs = found.operations[0], COSTS.resolve({"amount": bank.amount})
+    paid = costs.cost_per_case(bank.fraud, flag.astype(int), 2).mean()
     return {
+        "cost": now.cost.low <= paid <= now.cost.high,
         "recall": now.recall.low <= flag[fraud].mean() <= now.recall.high,
         "alarms": now.false_alarms.low <= flag[~fraud].mean() <= now.false_alarms.high,
     }
@@ -125,13 +127,18 @@ def _scale_down(bank, found):
         "factor": one is not None
         and one.unit == "factor"
         and np.isclose(one.number.value, bank.extra["factor"]),
+        "plan": any(
+            fix.factor is not None and np.isclose(fix.factor, 1 / bank.extra["factor"])
+            for fix in found.recommendation.fixes
+        ),
     }
 
 
 def _late(bank, found):
     return {
         "diagnosis": first(found, "late-outcomes") is not None and not blamed(found),
-        "no refit": not any(f.code == "outcome-rate" for f in found.findings),
+        "no refit": not any(f.code == "outcome-rate" for f in found.findings)
+        and found.cases < len(bank.label),
     }
 
 
@@ -180,6 +187,34 @@ def worth_in_truth(bank, pool, other):
     whole = cost(VENDORS)
     without = [[v for v in VENDORS if v != name] for name in VENDORS]
     return np.array([1000 * (cost(vendors) - whole) for vendors in without])
+
+
+def worth_is_right(bank, found, other):
+    """Whether each vendor's interval in an audit holds its worth in truth.
+
+    The truth is of another draw and has an error of its own, a third of the width.
+    """
+    truth = worth_in_truth(bank, found.recommendation.pool, other)
+    return {
+        one.agent: one.worth.low - reach <= true <= one.worth.high + reach
+        for one, true in zip(found.agent_summaries, truth, strict=True)
+        for reach in [(one.worth.high - one.worth.low) / 3]
+    }
+
+
+def judge_cards(found):
+    """What is right about the audit of the real card payments."""
+    own = {f.code for f in found.findings if f.who[:1] == ("iso",)}
+    runs = {"constant-feed", "constant-run"}
+    worth = {one.agent: one.worth for one in found.agent_summaries}
+    credit = {one.agent: one.leave_one_out for one in found.agent_summaries}
+    return {
+        "iso is no probability": "not-a-probability" in own and "drifted" not in own,
+        "no feed is stuck": not [f for f in found.findings if f.code in runs],
+        "plan": found.recommendation.pool == "auto",
+        "naive Bayes is worth little": worth["nb"].value
+        < 1000 * credit["nb"].value / 5,
+    }
 
 
 def draw(name, seed, **size):

@@ -5,28 +5,34 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from truepool.audits import topics
+from truepool.audits import late_outcomes, leaks, topics
 from truepool.audits.candidate import Candidate
 from truepool.audits.cross_validation import CrossValidation
 from truepool.audits.evidence import Evidence
 from truepool.audits.findings import select_findings
+from truepool.audits.late_outcomes import (
+    find_late_outcomes,
+    without_late_outcomes,
+)
 from truepool.audits.leaks import (
     check_trusted,
     find_suspects,
-    question,
     without_suspects,
 )
 from truepool.audits.operation import cases_per_month, operations, scaled
 from truepool.audits.priorities import in_order
 from truepool.audits.progress import check_earlier, compare_audits
-from truepool.audits.recommendation import recommend
-from truepool.audits.severity import DOUBTS, MINOR
+from truepool.audits.recommendation import is_outcome_in_doubt, recommend
+from truepool.audits.severity import LATE, MINOR
+from truepool.audits.topics import outcome_rate
+from truepool.audits.topics import threshold as threshold_topic
 from truepool.audits.topics.calibration import calibrations
 from truepool.audits.topics.capacity import at_capacity
 from truepool.audits.topics.comparison import (
     compare_pools,
     paired_comparisons,
     recommended_pool,
+    try_pools,
 )
 from truepool.audits.topics.credit import summarize_agents
 from truepool.audits.topics.drift import drift_over_time
@@ -40,7 +46,7 @@ from truepool.core.errors import AgentError, PanelError
 from truepool.core.formatting import pluralize
 from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
-from truepool.data.labels import format_names
+from truepool.data.labels import format_labels, format_names
 from truepool.data.panel import Panel
 from truepool.measures.capacity import Capacity
 from truepool.measures.decisions import check_threshold
@@ -125,15 +131,20 @@ def audit(
         panel = _for_saved(panel, pool)
         costs = costs if costs is not None else pool.costs
         threshold = threshold if threshold is not None else pool.threshold
+    given: Any = (costs, threshold, pool, level, resamples, seed, by, capacity, engine)
     suspects = find_suspects(panel, trusted, level)
-    evidence = _evidence(
-        panel if saved else without_suspects(panel, suspects),
-        costs, threshold, pool, level, resamples, seed, by, capacity,
-    )  # fmt: skip
-    evidence = replace(evidence, engine=engine)
-    questions = tuple(question(suspect, panel.agents) for suspect in suspects)
+    kept = panel if saved else without_suspects(panel, suspects)
+    evidence = _evidence(kept, *given)
+    questions = [
+        leaks.question(one, panel.agents, removed=one.agent not in kept.agents)
+        for one in suspects
+    ]
     with one_blas_thread():  # the same bits on any machine
-        result = _audit(evidence, source, progress, questions)
+        late = find_late_outcomes(evidence)
+        if late is not None:
+            evidence = _evidence(without_late_outcomes(kept, late), *given)
+            questions.append(late_outcomes.question(late))
+        result = _audit(evidence, source, progress, tuple(questions))
     if since is None:
         return result
     return replace(result, changes=compare_audits(since, result))
@@ -155,9 +166,9 @@ def _audit(
             f"{count} {has} no outcome yet: used for feed checks {only}."
         )
     if evidence.capacity is not None:
-        judged = "Pools" if evidence.by is None else "Pools and segments"
+        what = "Pools" if evidence.by is None else "Pools and segments"
         evidence.sampling.note(
-            f"{judged} are judged within the capacity of {evidence.capacity}; "
+            f"{what} are judged within the capacity of {evidence.capacity}; "
             "what agents, recalibration, thresholds, drift and failures cost or save "
             "is without it."
         )
@@ -166,6 +177,10 @@ def _audit(
             "Each case counts by its weight over its propensity, the chance that its "
             "outcome became known: figures are those of all cases, reviewed or not."
         )
+    # What later steps save is measured after the first one, at the threshold left then.
+    planned = evidence.planned
+    if planned is not evidence:
+        planned.adopt(evidence, try_pools, compare_pools, paired_comparisons)
     every = topics.every()
     parts = (*every, "credit", "advice")
     candidates: list[Candidate] = []
@@ -173,28 +188,36 @@ def _audit(
         progress(topic.name, done, len(parts))
         if topic.timed and panel.times is None:
             continue
+        if topic is outcome_rate.topic and any(q.code == LATE for q in questions):
+            continue  # a change of the share is what is asked about
         if evidence.shortage is None or topic.few_cases:
-            candidates += topic.check(evidence.unsplit if topic.unsplit else evidence)
+            judged = evidence if topic is threshold_topic.topic else planned
+            candidates += topic.check(judged.unsplit if topic.unsplit else judged)
         else:
             evidence.sampling.withhold(topic.name, evidence.shortage)
+    doubt = is_outcome_in_doubt(evidence, questions)
     findings = tuple(
         replace(f, date=f.date or evidence.unsplit.date(f.since))
-        for f in select_findings(_with_minor(candidates, panel))
+        for f in select_findings(_with_minor(candidates, panel), doubt=doubt)
     )
     findings = (*questions, *findings)
-    if any(finding.code in DOUBTS for finding in findings):
+    if is_outcome_in_doubt(evidence, findings):
         evidence.sampling.withhold(
             "findings, tables and figures that depend on outcomes",
-            "the outcome or its positive label is in doubt",
+            "an agent of the pool may know the outcome"
+            if doubt
+            else "the outcome or its positive label is in doubt",
         )
     progress("credit", len(parts) - 2, len(parts))
     summaries = summarize_agents(evidence)
     if evidence.shortage is not None:
         evidence.sampling.withhold("credit and weights", evidence.shortage)
     progress("advice", len(parts) - 1, len(parts))
-    plan = recommend(evidence, findings)
+    plan = recommend(planned, findings)
+    if planned is not evidence:
+        plan = replace(plan, threshold_moves=True)
     monthly = evidence.compute(cases_per_month)
-    summaries = _with_worth(evidence, summaries, plan, monthly)
+    summaries = _with_worth(planned, summaries, plan, monthly)
     named = [plan.in_use, plan.pool, plan.alternative]
     return Audit(
         findings=in_order(findings, plan),
@@ -282,6 +305,7 @@ def _evidence(
     seed: int,
     by: str | None,
     capacity: str | int | None,
+    engine: Engine | None = None,
 ) -> Evidence:
     """Check every setting before anything is computed."""
     check_seed(seed)
@@ -302,11 +326,13 @@ def _evidence(
         limit.check(panel)
     if isinstance(pool, Pool) and pool.is_fitted:
         evidence = Evidence(
-            panel, pool, costs, threshold, level, resamples, seed, by, limit
+            panel, pool, costs, threshold, level, resamples, seed, by, limit, engine
         )
         return _with_saved(evidence)
     rule = configure(pool, costs=costs, threshold=threshold, seed=seed)
-    return Evidence(panel, rule, costs, threshold, level, resamples, seed, by, limit)
+    return Evidence(
+        panel, rule, costs, threshold, level, resamples, seed, by, limit, engine
+    )
 
 
 def _with_saved(evidence: Evidence) -> Evidence:
@@ -314,8 +340,8 @@ def _with_saved(evidence: Evidence) -> Evidence:
     panel, pool = evidence.panel, evidence.pool
     if pool.labels_.names != panel.labels.names:
         raise PanelError(
-            f"the pool knows the outcomes {format_names(pool.labels_.names)}; the "
-            f"panel has {format_names(panel.labels.names)}"
+            f"the pool knows the outcomes {format_labels(pool.labels_.names)}; the "
+            f"panel has {format_labels(panel.labels.names)}"
         )
     seen = None if pool.habits_ is None else pool.habits_.is_seen(panel)
     if seen is None:

@@ -125,8 +125,7 @@ class CrossValidation:
         """One pool per fold, fitted to a panel of the same cases."""
         if self.saved:
             return [self.pool]
-        seed = self.sampling.seed
-        parts = (thin(panel.take(learn), seed=seed) for learn, _ in self.pairs)
+        parts = (thin(panel.take(learn)) for learn, _ in self.pairs)
         return [clone(self.pool).fit_panel(*part) for part in parts]
 
     @cached_property

@@ -78,6 +78,12 @@ class Evidence:
             self._computed[quantity] = quantity(self)
         return cast(A, self._computed[quantity])
 
+    def adopt(
+        self, other: "Evidence", *quantities: Callable[["Evidence"], object]
+    ) -> None:
+        """Take over quantities that are the same in other evidence."""
+        self._computed.update({one: other.compute(one) for one in quantities})
+
     @cached_property
     def _computed(self) -> dict[Any, Any]:
         return {}
@@ -134,6 +140,20 @@ class Evidence:
         saving = self.saving(self.cost - implied)
         moves = saving is not None and saving.low > 0
         return Loss("cost", self.costs) if moves else loss
+
+    @cached_property
+    def planned(self) -> "Evidence":
+        """The evidence at the threshold that is left after the first step.
+
+        What later steps save is measured there.
+        """
+        threshold = self.planned_loss.threshold
+        if threshold == self.threshold:
+            return self
+        other = replace(self, threshold=threshold)
+        shared = ("validation", "sampling", "correlation")
+        vars(other).update({name: getattr(self, name) for name in shared})
+        return other
 
     @property
     def line(self) -> float | None:

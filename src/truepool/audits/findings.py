@@ -12,8 +12,6 @@ from truepool.audits.severity import (
     CALIBRATION,
     DOUBTS,
     FIRST,
-    LATE,
-    LEAK,
     NO_OUTCOME,
     severity,
 )
@@ -23,7 +21,9 @@ from truepool.core.formatting import end_once
 from truepool.measures.inference import holm
 
 
-def select_findings(candidates: Sequence[Candidate]) -> tuple[Finding, ...]:
+def select_findings(
+    candidates: Sequence[Candidate], *, doubt: bool = False
+) -> tuple[Finding, ...]:
     """Return the findings, most severe first, then by what fixing them saves.
 
     While the outcome is in doubt, only those that hold whatever it means.
@@ -32,7 +32,7 @@ def select_findings(candidates: Sequence[Candidate]) -> tuple[Finding, ...]:
     adjusted = holm(np.array([s.p_value for s in tested], dtype=np.float64))
     p_values = {id(s): float(p) for s, p in zip(tested, adjusted, strict=True)}
     chances = [p_values.get(id(candidate)) for candidate in candidates]
-    doubt = any(
+    doubt = doubt or any(
         candidate.code in DOUBTS and _grade(candidate, p)[0] is not None
         for candidate, p in zip(candidates, chances, strict=True)
     )
@@ -117,7 +117,7 @@ def _rank(finding: Finding) -> tuple[int, int, float, float]:
     chance = 1.0 if finding.p_value is None else finding.p_value
     grade = SEVERITIES.index(finding.severity)
     place = 2 if finding.who else 3
-    if finding.code in (*DOUBTS, LATE, LEAK):
+    if finding.code in DOUBTS:
         place = 0
     elif finding.code in FIRST:
         place = 1

@@ -40,8 +40,8 @@ class Suspect:
 
     agent: str
     area: Estimate
-    other: str
-    other_area: float
+    best: tuple[str, float] | None
+    """Name and AUC of the best of the others; None where each is a suspect."""
     p_value: float
 
 
@@ -69,17 +69,19 @@ def find_suspects(
     found = []
     for i in judged:
         rest = {j: area for j, area in others.items() if j != i}
-        if areas[i] < PERFECT or panel.agents[i] in trusted or not rest:
+        if areas[i] < PERFECT or panel.agents[i] in trusted or len(judged) < 2:
             continue
-        best = max(rest, key=lambda j: rest[j])
-        if rest[best] < YARDSTICK and areas[i] < 1:
+        best = max(rest, key=lambda j: rest[j], default=None)
+        if areas[i] < 1 and (best is None or rest[best] < YARDSTICK):
             continue
-        other = max(rest[best], YARDSTICK)
-        p = len(judged) * _p_value(areas[i], outcomes[i], other, outcomes[best])
+        # Where everybody is perfect, nobody shows how hard the cases are.
+        other = YARDSTICK if best is None else max(rest[best], YARDSTICK)
+        theirs = outcomes[i if best is None else best]
+        p = len(judged) * _p_value(areas[i], outcomes[i], other, theirs)
         if p < SURE:
             area = auc_interval(areas[i], outcomes[i], level)
-            names = panel.agents[i], panel.agents[best]
-            found.append(Suspect(names[0], area, names[1], rest[best], p))
+            named = None if best is None else (panel.agents[best], rest[best])
+            found.append(Suspect(panel.agents[i], area, named, p))
     return found
 
 
@@ -139,19 +141,25 @@ def check_trusted(trusted: Collection[str], agents: tuple[str, ...]) -> None:
             )
 
 
-def question(suspect: Suspect, agents: tuple[str, ...]) -> Finding:
-    """Ask about an agent; until that is answered every figure is without it."""
+def question(suspect: Suspect, agents: tuple[str, ...], *, removed: bool) -> Finding:
+    """Ask about an agent; until that is answered every figure is without it.
+
+    Where it could not be ``removed`` there are no figures.
+    """
     who = suspect.agent
     options = removal_options([who], agents)
+    other = ""
+    if suspect.best is not None:
+        other = "; the best of the others, {}, {:.2f}".format(*suspect.best)
+    meanwhile = "every figure here is without it" if removed else "there are no figures"
     return Finding(
         LEAK,
         "warning",
         (who,),
         f"{who} tells positives from negatives almost perfectly (AUC "
-        f"{suspect.area.value:.3f}; the best of the others, {suspect.other}, "
-        f"{suspect.other_area:.2f}). Was it made before the outcome was known?",
+        f"{suspect.area.value:.3f}{other}). Was it made before the outcome was known?",
         f"If not, leave it out{f' (`{options}`)' if options else ''}; if so, say so "
-        f"(`--trusted {who}`). Until then every figure here is without it.",
+        f"(`--trusted {who}`). Until then {meanwhile}.",
         suspect.area,
         "AUC",
         p_value=suspect.p_value,

@@ -4,7 +4,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from sklearn.base import clone
 
 from truepool.audits.cross_validation import CrossValidation
 from truepool.audits.evidence import Evidence
@@ -58,7 +57,7 @@ def _on_every_case(evidence: Evidence) -> Evidence:
     pool, panel = evidence.pool, evidence.panel
     if pool.complexity or evidence.validation.saved or evidence.capacity is not None:
         return evidence
-    fitted = clone(pool).fit_panel(panel)
+    (fitted,) = evidence.validation.pools
     every = replace(evidence)
     vars(every)["validation"] = CrossValidation(panel, fitted, evidence.sampling)
     return every
@@ -73,7 +72,9 @@ def cases_per_month(evidence: Evidence) -> float | None:
     if panel.pending is not None and panel.pending.times is not None:
         times = np.concatenate([times, panel.pending.times])
     days = float(np.ptp(times.astype("datetime64[s]").astype(np.int64))) / 86_400
-    return None if days < 1 else len(times) / days * MONTH
+    # By propensity a case stands for others that are among those without an outcome.
+    each = 1.0 if panel.weights is None else float(panel.weights.mean())
+    return None if days < 1 else len(times) * each / days * MONTH
 
 
 def _operation(

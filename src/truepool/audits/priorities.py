@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from truepool.audits.severity import (
+    ASKED,
     CALIBRATION,
     CURED_BY_A_POOL,
     DOUBTS,
@@ -29,14 +30,14 @@ def in_order(items: Sequence[A], plan: Recommendation) -> tuple[A, ...]:
 def _first_keys(plan: Recommendation) -> list[tuple[str, ...]]:
     first = first_fixes(plan)
     if plan.outcome_in_doubt:
-        first = [fix for fix in plan.fixes if fix.code in DOUBTS]
+        first = [fix for fix in plan.fixes if fix.code in (*DOUBTS, LEAK)]
     return [(fix.code, *fix.who) for fix in first]
 
 
 def first_fixes(plan: Recommendation) -> list[Fix]:
     """Return what must be fixed before another pool is tried: the largest saving first.
 
-    These are the question whether an agent knows the outcome, the errors, and any
+    These are the open questions, the errors, and any
     warning whose fix saves more than theirs. Of equal ones broken feeds come first, and
     the pool itself comes after all agents. What a better pool fixes is left out, and so
     are agents that are only miscalibrated where a better pool saves more.
@@ -66,8 +67,8 @@ def _urgent_fixes(plan: Recommendation) -> list[Fix]:
         [*errors, *larger],
         key=lambda f: (not f.who, -sure_saving(f), f.code not in FIRST),
     )
-    # All figures depend on the answer to this one.
-    fixes = [*(fix for fix in plan.fixes if fix.code == LEAK), *fixes]
+    # All figures depend on the answers to these.
+    fixes = [*(fix for fix in plan.fixes if fix.code in ASKED), *fixes]
     # One thing to do about each agent: who is taken out needs no recalibration.
     chosen: dict[str, Fix] = {}
     for fix in sorted(fixes, key=lambda f: f.code not in FIRST):

@@ -1,5 +1,6 @@
 """What to do: one value from which verdict and advice are both worded."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from truepool.audits.severity import (
     CALIBRATION,
     CURED_BY_A_POOL,
     DOUBTS,
+    FACTOR,
     FEEDS,
     LEAK,
 )
@@ -46,17 +48,17 @@ def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendati
     recommended.
     """
     faulty = {f.who[0] for f in findings if f.severity == "error" and f.who}
-    suspect = {f.who[0] for f in findings if f.code == LEAK}
-    left_in = suspect.intersection(evidence.panel.agents)
-    choice = None if left_in else choose_pool(evidence, faulty)
-    table = evidence.compute(compare_pools)
     usual, because = regime(evidence, findings)
-    in_use = evidence.in_use
-    doubt = any(f.code in DOUBTS for f in findings)
-    if choice is None or table is None or doubt:
-        fixes = _fixes(findings, faulty, change=False)
+    in_use, doubt = evidence.in_use, is_outcome_in_doubt(evidence, findings)
+    choice = None if doubt else choose_pool(evidence, faulty)
+    table = evidence.compute(compare_pools)
+    if choice is None or table is None:
+        fixes = _fixes(evidence, findings, faulty, change=False)
         trust = _trust(findings, blind=evidence.shortage is not None)
-        return Recommendation(trust, fixes, in_use, None, regime=because, usual=usual)
+        return Recommendation(
+            trust, fixes, in_use, None, regime=because, usual=usual,
+            outcome_in_doubt=doubt,
+        )  # fmt: skip
     comparison, other = choice.comparison, choice.alternative
     tests = {one.pool: one for one in evidence.compute(paired_comparisons)}
     platt = tests.get("platt")
@@ -65,7 +67,7 @@ def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendati
     alone = "best-agent" in (choice.pool, other)
     plan = Recommendation(
         _trust(findings, blind=False),
-        _fixes(findings, faulty, change=comparison is not None or futile),
+        _fixes(evidence, findings, faulty, change=comparison is not None or futile),
         in_use,
         choice.pool,
         agent=evidence.compute(best_agent) if alone else None,
@@ -89,6 +91,17 @@ def recommend(evidence: Evidence, findings: tuple[Finding, ...]) -> Recommendati
         **_constant(evidence),
     )
     return replace(plan, **_without(evidence, plan)) if plan.change else plan
+
+
+def is_outcome_in_doubt(evidence: Evidence, findings: Iterable[Finding]) -> bool:
+    """Whether what depends on outcomes may be wrong, so that nothing is said of it.
+
+    An agent that may know them, and could not be left out, makes all of it doubtful.
+    """
+    return any(
+        f.code in DOUBTS or (f.code == LEAK and f.who[0] in evidence.panel.agents)
+        for f in findings
+    )
 
 
 def _without(evidence: Evidence, plan: Recommendation) -> dict[str, Any]:
@@ -137,15 +150,16 @@ def _trust(findings: tuple[Finding, ...], *, blind: bool) -> Trust:
 
 
 def _fixes(
-    findings: tuple[Finding, ...], faulty: set[str], *, change: bool
+    evidence: Evidence, findings: tuple[Finding, ...], faulty: set[str], *, change: bool
 ) -> tuple[Fix, ...]:
     """Every error, and the warnings that are worth something beside the errors.
 
     Faults of the pool in use are not listed where it is changed, or where the pool that
     corrects them costs more.
     """
+    saved = evidence.pool.name if evidence.validation.saved else ""
     return tuple(
-        Fix(f.code, f.who, f.severity, f.cost, f.since, f.date)
+        _fix(f, saved)
         for f in findings
         if f.severity == "error"
         or (
@@ -155,6 +169,16 @@ def _fixes(
             and (f.code == LEAK or not faulty.intersection(f.who[:1]))
         )
     )
+
+
+def _fix(finding: Finding, saved: str) -> Fix:
+    """Return what to fix; where a pool was ``saved``, its faults by a new fit."""
+    f, factor = finding, None
+    if f.unit == FACTOR and f.number is not None:
+        factor = 1 / f.number.value
+    cured = f.code in CURED_BY_A_POOL and f.code != "worse-than-best"
+    refit = saved if cured else ""
+    return Fix(f.code, f.who, f.severity, f.cost, f.since, f.date, factor, refit)
 
 
 def _may_save(finding: Finding) -> bool:

@@ -17,15 +17,18 @@ from truepool.measures.groups import enough_cases
 from truepool.measures.scores import auc
 
 FAR = 2.0
-"""Factor by which reports in another unit are off at least."""
+"""Factor by which reports in another unit are off at least, and more than before."""
+
+LEAST = 1e-12
+"""Keeps the logarithm of a sum of reports finite."""
 
 
 class Effect(StrEnum):
     """What a change did to what an agent knows."""
 
     UNKNOWN = "too few outcomes to tell"
-    SOUND = "it ranks cases as before, and is calibrated"
-    OFF = "it ranks cases as before, and is not calibrated"
+    SOUND = "it ranks cases as before, and is no further from calibrated"
+    OFF = "it ranks cases as before, and is further from calibrated"
     LOST = "it ranks cases less well"
 
 
@@ -60,27 +63,30 @@ def judge_change(
     if after.low <= (0.5 + before.value) / 2:
         return ChangedReports(Effect.LOST, before, after)
     was, is_now = (
-        _is_far_off(calibration("", own, y, level))
+        calibration("", own, y, level)
         for own, y in ((then, outcomes[0]), (now, outcomes[1]))
     )
-    effect = Effect.OFF if is_now and not was else Effect.SOUND
+    sure = is_now.p_value is not None and is_now.p_value < SURE
+    worse = any(
+        abs(new) > np.log(FAR) and abs(new - old) > np.log(FAR) and abs(new) > abs(old)
+        for old, new in zip(_errors(was), _errors(is_now), strict=True)
+    )
+    effect = Effect.OFF if sure and worse else Effect.SOUND
     return ChangedReports(effect, before, after)
 
 
-def _is_far_off(found: Calibration) -> bool:
-    """Whether reports are surely off, by `FAR` in the mean or in the slope.
+def _errors(found: Calibration) -> tuple[float, float]:
+    """Logarithms of the slope, and of how many times too much is said; 0 if unknown.
 
-    Smaller errors need no change of unit, and are found over all cases.
+    Only what moved by more than `FAR` needs another unit; smaller errors are found over
+    all cases, and those that were there before are no change.
     """
-    if found.p_value is None or found.p_value >= SURE:
-        return False
     slope, groups = found.slope, found.reliability
-    if slope is not None and not 1 / FAR <= slope.value <= FAR:
-        return True
+    bent = 0.0 if slope is None or slope.value <= 0 else float(np.log(slope.value))
     if groups is None:
-        return False
+        return bent, 0.0
     said, happened = groups.mean_report @ groups.cases, groups.frequency @ groups.cases
-    return not happened / FAR <= said <= happened * FAR
+    return bent, float(np.log((said + LEAST) / (happened + LEAST)))
 
 
 def undo(reports: FloatArray, places: IntArray, place: int) -> FloatArray:

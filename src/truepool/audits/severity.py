@@ -22,6 +22,10 @@ LATE = "late-outcomes"
 LEAK = "leaked-outcome"
 """The question whether an agent knows the outcome."""
 
+ASKED = (LATE, LEAK)
+"""Questions that come first; until they are answered, figures are without what they are
+about."""
+
 FEEDS = ("constant-feed", "stopped-feed", "repeated-feed", "changed-feed")
 """Faults of the reports themselves, whatever the outcomes."""
 
@@ -36,6 +40,9 @@ NO_OUTCOME = (*FEEDS, *PAST, "rescaled-feed", "copy", "correlated", *DOUBTS)
 
 NO_PROBABILITY = "not-a-probability"
 """An agent's reports are at no level of a probability."""
+
+FACTOR = "factor"
+"""Unit of a change of an agent's reports that a factor undoes."""
 
 SWAPPED = "swapped-classes"
 """An agent's columns of two classes are swapped."""

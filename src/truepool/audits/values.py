@@ -316,6 +316,10 @@ class Fix:
     saving: Estimate | None = None
     since: int | None = None
     date: str = ""
+    factor: float | None = None
+    """What an agent's reports since then are multiplied by to undo a change of unit."""
+    refit: str = ""
+    """The kind of pool to fit again, where the pool in use was saved."""
 
 
 @dataclass(frozen=True)
@@ -368,17 +372,17 @@ class Recommendation:
     constant_cost: float | None = None
     constant_saving: Estimate | None = None
     """What the pool in use saves against always making that decision."""
+    threshold_moves: bool = False
+    """Whether the first step is to decide at the threshold that the costs imply; all
+    costs are at that threshold then."""
+    outcome_in_doubt: bool = False
+    """Whether outcome or positive label may be wrong, or an agent of the pool may know
+    them: no pool is recommended then, and nothing that depends on them is shown."""
 
     @property
     def errors(self) -> tuple[Fix, ...]:
         """What must be fixed before the pool can be trusted."""
         return tuple(fix for fix in self.fixes if fix.severity == "error")
-
-    @property
-    def outcome_in_doubt(self) -> bool:
-        """Whether outcome or positive label may be wrong; no pool is recommended."""
-        doubts = ("reversed-labels", "unrelated-outcome")
-        return any(fix.code in doubts for fix in self.fixes)
 
     @property
     def change(self) -> bool:

@@ -118,17 +118,20 @@ def _fit_stream(
         checked = options.sample_stream(panels)
     options.note_stream(panels, None if checked is None else checked[1].doubtful)
     if checked is not None:
-        _check(rule, checked[0])
+        _check(rule, checked[0], whole=False)
     return True
 
 
-def _check(rule: "Pool", panel: "Panel") -> None:
-    """Warn of faults, and note what the agents usually report, for `truepool score`."""
+def _check(rule: "Pool", panel: "Panel", *, whole: bool = True) -> None:
+    """Warn of faults, and note what the agents usually report, for `truepool score`.
+
+    ``whole`` says whether the panel is all that was learned from, or a part of it.
+    """
     from truepool.data.report_units import shares_above
     from truepool.online.alarms.runs import commonest_shares
 
     options.note_faults(panel)
-    rule.remember(panel)
+    rule.remember(panel, whole=whole)
     options.note_one_class(rule.training_.counts, rule.labels_)
     above = shares_above(panel.sparse or panel.values)
     rule.training_ = replace(rule.training_, above_percent=above)

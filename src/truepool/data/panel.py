@@ -441,6 +441,39 @@ class Panel:
         )
         return self._replace(pending=pending)
 
+    def without_outcomes(self, cases: BoolArray) -> Self:
+        """Return the panel in which the outcomes of some cases (T,) are not known yet.
+
+        >>> panel = Panel([[0.9, 0.6], [0.2, 0.1], [0.3, 0.4]], [1, 0, 0])
+        >>> later = panel.without_outcomes(np.array([False, False, True]))
+        >>> len(later), len(later.pending)
+        (2, 1)
+        """
+        kept, off = np.flatnonzero(~cases), np.flatnonzero(cases)
+        before, later = self.pending, self.take(off)
+        names = list(later.columns)
+        places = np.searchsorted(kept, off)
+        if before is None:
+            given, ids, times = later.given, later.ids, later.times
+            columns = {name: later.columns[name] for name in names}
+        else:
+            given = join_cases(before.given, later.given)
+            ids, times = (
+                None if one is None or two is None else np.concatenate([one, two])
+                for one, two in ((before.ids, later.ids), (before.times, later.times))
+            )
+            columns = {
+                name: np.concatenate([before.columns[name], later.columns[name]])
+                for name in names
+                if name in before.columns
+            }
+            places = np.append(np.searchsorted(kept, before.position), places)
+        pending = PendingCases(
+            given, ids, times, read_only(places.astype(np.int64)),
+            CaseColumns(columns, len(given), copy=False),
+        )  # fmt: skip
+        return self.take(kept)._replace(pending=pending)
+
     def include_pending(self, columns: Sequence[str]) -> Self:
         """Return the panel with its pending cases after its own, and these columns.
 

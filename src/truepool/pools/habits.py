@@ -31,7 +31,20 @@ UNIT_ERRORS, LINK_ERRORS = 5.0, 4.0
 """Standard errors beyond which reports have another unit, or another relation to the
 others': one sound table in a thousand, or fewer, with ten agents."""
 MOST_SEEN = 1_000_000
-"""Cases that are remembered one by one, to know them again."""
+"""Cases that are remembered one by one, to know them again, at most."""
+ALIKE = 0.001
+"""Without ids a case is known by its reports, unless a larger share of the cases that
+were learned from look like another one of them: new cases would, too."""
+
+
+class KnownBy(StrEnum):
+    """How a case that was learned from is known again."""
+
+    DATE = "date"
+    NUMBER = "number"
+    ID = "id"
+    REPORTS = "reports"
+    NOTHING = ""
 
 
 class Doubt(StrEnum):
@@ -62,6 +75,9 @@ class Habits:
         Fingerprints of the cases, sorted; none where there are times.
     until : float
         Time of the last case, as a number; NaN without times.
+    known_by : KnownBy
+        How a case is known again: by its date or number in time, its id and reports,
+        or its reports alone.
     """
 
     quantiles: FloatArray
@@ -70,25 +86,29 @@ class Habits:
     links: FloatArray
     seen: Array
     until: float = float("nan")
+    known_by: str = KnownBy.NOTHING
 
     @classmethod
-    def learn(cls, panel: Panel) -> "Habits | None":
-        """Remember a panel; None of more than two classes, or where it is sparse."""
+    def learn(cls, panel: Panel, *, whole: bool = True) -> "Habits | None":
+        """Remember a panel; None of more than two classes, or where it is sparse.
+
+        Where it is not the ``whole`` of what was learned from, no case is known again.
+        """
         if panel.classes > 2 or panel.sparse is not None:
             return None
         x = logit(_some(panel.values[:, :, 0], LEARNED), CLIP)
         factor = imputation.learn(x[:, :, None], np.ones(len(x)))
         spread = [_beside(x, factor, i) for i in range(x.shape[1])]
-        until = float("nan") if panel.times is None else _number(panel.times.max())
+        known_by, seen = _identify(panel) if whole else (KnownBy.NOTHING, NO_CASES)
+        dated = known_by in (KnownBy.DATE, KnownBy.NUMBER)
         return cls(
             np.stack([_quantiles(column) for column in x.T], axis=1),
             factor,
             np.array([[gap, error] for gap, error, _, _ in spread]).T,
             np.array([link for _, _, link, _ in spread]),
-            np.zeros(0, np.uint32)
-            if panel.times is not None
-            else np.unique(fingerprints(panel)[:MOST_SEEN]),
-            until,
+            seen,
+            float(_numbers(panel.times).max()) if dated else float("nan"),
+            known_by,
         )
 
     def compare(self, values: FloatArray) -> dict[int, Doubt]:
@@ -150,25 +170,54 @@ class Habits:
         ]
         return all(array.shape == shape for array, shape in shapes)
 
-    def is_seen(self, panel: Panel) -> BoolArray:
-        """Which cases (T,) of a panel were learned from, as far as can be known.
+    def is_seen(self, panel: Panel) -> BoolArray | None:
+        """Which cases (T,) of a panel were learned from; None where nobody can know.
 
-        Those that are not later than the last one, where both have times; else those
-        with the same id and reports.
+        Those that are not later than the last one, where both have times of one kind;
+        else those with the same reports and, if they had any, ids.
         """
-        if panel.times is not None and not np.isnan(self.until):
+        if self.known_by in (KnownBy.DATE, KnownBy.NUMBER):
+            if self.known_by != _kind_of_times(panel):
+                return None
             return np.asarray(_numbers(panel.times) <= self.until)
-        return np.asarray(np.isin(fingerprints(panel), self.seen))
+        by_id = self.known_by == KnownBy.ID
+        if self.known_by == KnownBy.NOTHING or (by_id and panel.ids is None):
+            return None
+        return np.asarray(np.isin(fingerprints(panel, ids=by_id), self.seen))
 
 
-def fingerprints(panel: Panel) -> Array:
-    """A number for each case (T,), from its reports and, if it has one, its id."""
+NO_CASES = np.zeros(0, np.uint32)
+
+
+def _identify(panel: Panel) -> tuple[KnownBy, Array]:
+    """How the cases of a panel can be known again, and their fingerprints."""
+    if panel.times is not None:
+        return _kind_of_times(panel), NO_CASES
+    if len(panel) > MOST_SEEN:
+        return KnownBy.NOTHING, NO_CASES
+    by_id = panel.ids is not None
+    seen = np.unique(fingerprints(panel, ids=by_id))
+    if by_id:
+        return KnownBy.ID, seen
+    if len(panel) - len(seen) > ALIKE * len(panel):
+        return KnownBy.NOTHING, NO_CASES
+    return KnownBy.REPORTS, seen
+
+
+def _kind_of_times(panel: Panel) -> KnownBy:
+    if panel.times is None:
+        return KnownBy.NOTHING
+    return KnownBy.DATE if panel.times.dtype.kind == "M" else KnownBy.NUMBER
+
+
+def fingerprints(panel: Panel, *, ids: bool) -> Array:
+    """A number for each case (T,), from its reports and, if asked for, its id."""
     mixed = np.zeros(len(panel), np.uint64)
     bits = np.ascontiguousarray(np.nan_to_num(panel.values, nan=-1.0)) + 0.0
     columns = bits.reshape(len(panel), -1).view(np.uint64)
     for column in columns.T:
         mixed = _mix(mixed ^ column)
-    if panel.ids is not None:
+    if ids and panel.ids is not None:
         names = [crc32(str(name).encode()) for name in panel.ids.tolist()]
         mixed = _mix(mixed ^ np.array(names, np.uint64))
     return (mixed >> np.uint64(32)).astype(np.uint32)
@@ -213,11 +262,8 @@ def _beside(
     return float(np.median(gap)), float(gap.std()), link, len(known)
 
 
-def _numbers(times: Array) -> FloatArray:
-    if times.dtype.kind == "M":
-        times = times.astype("datetime64[us]").astype(np.int64)
-    return np.asarray(times, dtype=np.float64)
-
-
-def _number(time: Array) -> float:
-    return float(_numbers(np.asarray(time)))
+def _numbers(times: Array | None) -> FloatArray:
+    given = np.zeros(0) if times is None else times
+    if given.dtype.kind == "M":
+        given = given.astype("datetime64[us]").astype(np.int64)
+    return np.asarray(given, dtype=np.float64)

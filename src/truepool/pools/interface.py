@@ -152,9 +152,12 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.remember(panel)
         return self
 
-    def remember(self, panel: Panel) -> None:
-        """Keep how the agents report, to compare new cases with."""
-        self.habits_ = Habits.learn(panel)
+    def remember(self, panel: Panel, *, whole: bool = True) -> None:
+        """Keep how the agents report, to compare new cases with.
+
+        ``whole`` says whether the panel is all that the pool learned from.
+        """
+        self.habits_ = Habits.learn(panel, whole=whole)
 
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
         """Learn from a checked panel."""

@@ -1,9 +1,10 @@
 """Ridge logistic regression on the reports, its penalty by cross-validation."""
 
 from dataclasses import replace
-from typing import ClassVar, final
+from typing import ClassVar, Self, cast, final
 
 import numpy as np
+from sklearn.base import clone
 
 from truepool.core.arrays import FloatArray
 from truepool.core.engine import one_blas_thread
@@ -17,7 +18,7 @@ from truepool.pools.interface import Pool
 from truepool.pools.logistic import LogisticData, solve
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.result import Explanation, Parameter
+from truepool.pools.result import Explanation, Parameter, Training
 from truepool.pools.stacked import (
     MODEL,
     describe_coefficients,
@@ -111,12 +112,30 @@ class Ridge(Pool):
                 f"{T:,} cases. Use stacked-lr, or leave agents out."
             )
         with one_blas_thread():
-            self.imputation_ = imputation.learn_from(
-                panel, case_weights, SCALES[self.scale], self.seed
-            )
-            self.strength_ = self._choose_strength(panel, case_weights)
-            data = self._data(panel, case_weights)
-            self.coefficients_ = data.expand(solve(data, 1.0 / self.strength_))
+            self._fill_in(panel, case_weights)
+            self._solve(panel, case_weights, self._choose_strength(panel, case_weights))
+
+    def refit(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
+        """Return a pool that learned from another panel, with the same penalty."""
+        copy = cast(Self, clone(self))
+        training = Training(panel.size, panel.counts, panel.missing)
+        copy._describe(panel.agents, panel.labels, training)
+        weights = panel.case_weights(case_weights)
+        with one_blas_thread():
+            copy._fill_in(panel, weights)
+            copy._solve(panel, weights, self.strength_)
+        return copy
+
+    def _fill_in(self, panel: Panel, case_weights: FloatArray | None) -> None:
+        scale = SCALES[self.scale]
+        self.imputation_ = imputation.learn_from(panel, case_weights, scale, self.seed)
+
+    def _solve(
+        self, panel: Panel, case_weights: FloatArray | None, strength: float
+    ) -> None:
+        self.strength_ = strength
+        data = self._data(panel, case_weights)
+        self.coefficients_ = data.expand(solve(data, 1.0 / strength))
 
     def _data(self, panel: Panel, case_weights: FloatArray | None) -> LogisticData:
         features = features_of(panel.values, SCALES[self.scale], self.imputation_)

@@ -16,7 +16,7 @@ from truepool.audits.severity import (
 from truepool.audits.topics.comparison import significantly_cheaper
 from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import Audit, Fix
-from truepool.core.formatting import join_names, money
+from truepool.core.formatting import amount, join_names, money
 from truepool.data.tables.agent_columns import removal_options
 from truepool.measures.capacity import without_capacity
 
@@ -77,6 +77,9 @@ ACTIONS = {
     "COLUMN`), or follow some cases up at random, whatever is decided",
 }
 """What to do about a finding, in the imperative, by its code."""
+
+UNIT = "multiply the reports of {who} from {when} on by {factor}"
+"""What to do about a change that a factor undoes."""
 
 COSTS_MORE = {
     SWAPPED: "ask which class each column of {who} stands for",
@@ -247,7 +250,11 @@ def _action(fix: Fix) -> str:
     """Return the action on a fix, in which the agents are still to be named."""
     if fix.code not in ACTIONS:
         return _escape(f"look into {join_names(fix.who) or 'the pool'} (`{fix.code}`)")
+    if fix.refit:
+        return _escape(f"fit {fix.refit} again, on cases up to now")
     action = FEED if is_removable_feed(fix) else ACTIONS[fix.code]
+    if fix.factor is not None:
+        action = UNIT.replace("{factor}", amount(fix.factor))
     if fix.code == "biased-segment" and fix.who:
         action = BIASED_THERE
     if backfires(fix):

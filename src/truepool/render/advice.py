@@ -84,10 +84,11 @@ def _with_unit(steps: list[str], audit: Audit) -> list[str]:
 
 def _question(audit: Audit) -> list[str]:
     """Ask about the outcome; what else is wrong whatever they are has no figures."""
-    asked, *_ = (f for f in audit.findings if f.code in DOUBTS)
-    rest = [fix for fix in audit.recommendation.fixes if fix.who]
+    asked, *_ = (f for f in audit.findings if f.code in (*DOUBTS, LEAK))
+    rest = [fix for fix in audit.recommendation.fixes if fix.who and fix.code != LEAK]
+    action = worded(ACTIONS[asked.code], asked.who)
     return [
-        f"Before anything else, {ACTIONS[asked.code]}. {asked.advice}",
+        f"Before anything else, {action}. {asked.advice}",
         *([f"Also {join(rest)}."] if rest else []),
     ]
 
@@ -229,14 +230,14 @@ def _without(audit: Audit) -> str:
 
 
 def _lowest(audit: Audit) -> str:
-    """Say why `auto` is recommended though another pool costs least."""
+    """Say what to make of another pool that costs least."""
     plan, table = audit.recommendation, audit.comparison
     if plan.pool != RECOMMENDED or table is None or table.rows[0].pool == plan.pool:
         return ""
     first = table.rows[0]
     return (
-        f" {first.pool} costs {_cost(audit, first.loss.value)}, which is not "
-        f"significantly less than {plan.pool}."
+        f" {first.pool} costs {_cost(audit, first.loss.value)}: the lowest of "
+        f"{len(table.rows)} on the same cases looks better than it is."
     )
 
 
@@ -338,6 +339,8 @@ def _validation(audit: Audit) -> str:
     """On which cases costs were measured, and how."""
     plan = audit.recommendation
     cases = pluralize(plan.tested, "case")
+    if plan.threshold_moves:
+        cases += " at the threshold that the costs imply"
     if audit.capacity is not None:
         cases += f" within a capacity of {audit.capacity.capacity}"
     if plan.forward and plan.grouped:

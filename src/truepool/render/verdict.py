@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from truepool.audits.priorities import first_fixes, later_fixes
-from truepool.audits.severity import CALIBRATION, DOUBTS, LEAK, RUN
+from truepool.audits.severity import ASKED, CALIBRATION, DOUBTS, LATE, LEAK, RUN
 from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import (
     SEVERITIES,
@@ -63,7 +63,7 @@ def sentence(audit: Audit) -> str:
 def _sentence(audit: Audit) -> str:
     plan = audit.recommendation
     if plan.outcome_in_doubt:
-        asked, *_ = (f for f in audit.findings if f.code in DOUBTS)
+        asked, *_ = (f for f in audit.findings if f.code in (*DOUBTS, LEAK))
         return f"{asked.sentence} Until that is clear, nothing here can be relied on."
     basis = f"{_counts(audit)} in {_where(audit)}"
     if plan.trust == "no":
@@ -143,7 +143,8 @@ def rates(audit: Audit) -> str:
     if plan.pool is None or not plan.change:
         return text
     agents = "With all agents, " * bool(plan.without)
-    return f"{text} {agents}{_rates(table[plan.pool], audit)}{of_these}."
+    there = " at the threshold that the costs imply" * plan.threshold_moves
+    return f"{text} {agents}{_rates(table[plan.pool], audit)}{of_these}{there}."
 
 
 def _rates(row: Row, audit: Audit) -> str:
@@ -297,11 +298,13 @@ def _until(audit: Audit) -> str:
 
 
 def _too_good(plan: Recommendation) -> str:
-    """Say that an agent may know the outcome, which no other figure can make up for."""
+    """Say what figures are without until a question is answered."""
     who = suspects(plan)
-    if not who:
-        return ""
-    return f" {join_names(who)} may know the outcome: figures are without it."
+    if who:
+        return f" {join_names(who)} may know the outcome: figures are without it."
+    if any(fix.code == LATE for fix in plan.fixes):
+        return " The newest outcomes may not be known yet: figures are without them."
+    return ""
 
 
 def _cure(audit: Audit, fix: Fix) -> str:
@@ -309,7 +312,7 @@ def _cure(audit: Audit, fix: Fix) -> str:
 
     That is "fixed" where leaving it out costs more, or leaves no pool.
     """
-    first = [one for one in first_fixes(audit.recommendation) if one.code != LEAK]
+    first = [one for one in first_fixes(audit.recommendation) if one.code not in ASKED]
     if fix not in first or all(other.code in CALIBRATION for other in first):
         return "recalibrated"
     if fix.code == "copy":

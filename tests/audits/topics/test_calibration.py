@@ -305,7 +305,9 @@ def test_a_pool_named_as_a_cure_costs_no_more_than_the_one_in_use(
         if value is not None
     )
     evidence = SimpleNamespace(
-        pool=SimpleNamespace(name=in_use), compute=lambda quantity: compared
+        pool=SimpleNamespace(name=in_use),
+        compute=lambda quantity: compared,
+        validation=SimpleNamespace(saved=False),
     )
     text = name_stacking(evidence, None)
     words = f" `truepool fit --pool {named}` learns to correct all agents at once."

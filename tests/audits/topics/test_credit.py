@@ -130,7 +130,7 @@ def test_where_leaving_noise_out_would_cost_more_a_pool_that_learns_is_advised()
     """Every missed case costs much, and noise keeps the mean above the threshold."""
     rng = np.random.default_rng(0)
     y = (rng.random(2000) < 0.3).astype(int)
-    timid = 0.02 + 0.02 * y[:, None] + rng.uniform(0, 0.02, (2000, 2))
+    timid = 0.02 + 0.02 * y[:, None] + rng.uniform(0, 0.03, (2000, 2))
     panel = Panel(np.column_stack([timid, 0.5 + 0.5 * rng.random(2000)]), y)
     found = audit(panel, costs=Costs(fn=9, fp=1), resamples=50).findings
     (one,) = [f for f in found if f.code == "uninformative"]

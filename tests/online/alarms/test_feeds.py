@@ -40,6 +40,36 @@ def test_a_feed_that_mostly_reports_one_value_is_not_constant():
     assert constant_run(codes(alerts)[:, 0]).p_value < 1e-6
 
 
+def streaky(seed, T=40_000):
+    """A forest that says 0 in most cases of one kind, which come together."""
+    rng = np.random.default_rng(seed)
+    calm = np.repeat(rng.random(T // 100) < 0.5, 100)
+    zero = rng.random(T) < np.where(calm, 0.93, 0.3)
+    return np.where(zero, 0.0, rng.integers(1, 400, T) / 400)
+
+
+def test_where_repeats_come_in_streaks_the_longest_run_is_no_fault():
+    """Independent repeats would make these runs less likely than one in a million."""
+    p = [constant_run(codes(streaky(s))[:, 0]).p_value for s in range(20)]
+    assert np.mean(np.array(p) < 0.01) <= 0.05
+    stuck = streaky(0)
+    stuck[20_000:21_000] = 0.0
+    run = constant_run(codes(stuck)[:, 0])
+    assert run.p_value < 1e-4
+    assert (run.start <= 20_000, run.stop >= 21_000) == (True, True)
+
+
+def test_a_monitored_feed_in_streaks_alarms_no_more_often_than_it_may():
+    """Twenty in 200,000 cases; 30 or fewer in 98 of 100 such draws (Poisson)."""
+    alarms = 0
+    for seed in range(10):
+        detector = RunDetector(cases_per_false_alarm=10_000)
+        alarms += sum(
+            detector.update(value) for value in streaky(seed, 20_000).tolist()
+        )
+    assert alarms <= 30
+
+
 def test_a_feed_that_was_always_constant_did_not_become_constant():
     assert constant_run(np.zeros(500, dtype=int)).p_value == 1.0
 

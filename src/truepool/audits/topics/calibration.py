@@ -1,7 +1,8 @@
 """Whether agents and pool are calibrated: numbers, a test and a diagram."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from truepool.audits.topic import Topic
 from truepool.audits.topics.comparison import (
     correcting_pool,
     costs_more,
+    paired_comparisons,
     recommended_pool,
     surely_cheaper,
 )
@@ -199,8 +201,11 @@ def _under_confident(
         "under-confident-pool",
         (),
         f"{start}: {where}.",
-        "Recalibrate the pool: `platt` or `beta` around the mean learn how far to move "
-        "it (Ranjan & Gneiting 2010), as in `truepool fit --pool platt`.",
+        _cure(
+            evidence,
+            "Recalibrate the pool: `platt` or `beta` around the mean learn how far to "
+            "move it (Ranjan & Gneiting 2010), as in `truepool fit --pool platt`.",
+        ),
         p_value=found.p_value,
         matters=False,
         most="warning" if last or surely_cheaper(evidence) else "note",
@@ -208,27 +213,22 @@ def _under_confident(
         unit=unit,
         price=partial(_pool_saving, evidence),
         figure="reliability",
-        backfires=miscalibration.POOL_BACKFIRES,
-        indifferent=miscalibration.POOL_INDIFFERENT,
-        tail=partial(_platt, evidence),
+        **_otherwise(evidence),
     )
 
 
 def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
     code, words = describe(found, evidence.panel.classes)
     where = worst_group(found, evidence.panel.classes, evidence.typical_line)
-    advice = (
+    advice = _cure(
+        evidence,
         "Recalibrate the pool: `truepool fit --pool platt` (or `isotonic`) learns how "
-        "far to move the mean."
+        "far to move the mean.",
     )
     number, unit = measure(found)
-    backfires, indifferent = (
-        miscalibration.POOL_BACKFIRES,
-        miscalibration.POOL_INDIFFERENT,
-    )
-    tail: Callable[[Estimate | None], str] | None = partial(_platt, evidence)
+    otherwise = _otherwise(evidence)
     if is_reversed(found):
-        backfires, indifferent, tail = "", "", None
+        otherwise = {}
         code, words, advice = "reversed", "is reversed", miscalibration.REVERSED_POOL
         where = "the higher its probability, the less likely the event"
         number, unit = found.slope, "calibration slope"
@@ -246,10 +246,28 @@ def _miscalibrated(evidence: Evidence, found: Calibration) -> Candidate:
         explained_by=AGENT_FAULTS,
         share=partial(_share_of_agents, evidence),
         joint=True,
-        backfires=backfires,
-        indifferent=indifferent,
-        tail=tail,
+        **otherwise,
     )
+
+
+def _cure(evidence: Evidence, usual: str) -> str:
+    """Say how a pool is corrected: one that was saved is fitted again."""
+    if not evidence.validation.saved:
+        return usual
+    name = evidence.pool.name
+    return f"Fit {name} again, on cases up to now: `truepool fit --pool {name}`."
+
+
+def _otherwise(evidence: Evidence) -> dict[str, Any]:
+    """Say what to do where correcting the pool would not save anything."""
+    if evidence.validation.saved:
+        kept = "Fitting it again makes no significant difference to the cost."
+        return {"backfires": kept, "indifferent": kept}
+    return {
+        "backfires": miscalibration.POOL_BACKFIRES,
+        "indifferent": miscalibration.POOL_INDIFFERENT,
+        "tail": partial(_platt, evidence),
+    }
 
 
 def name_stacking(evidence: Evidence, saving: Estimate | None) -> str:
@@ -315,11 +333,15 @@ def recalibration_saving(evidence: Evidence, agent: int) -> Estimate | None:
 
 
 def _pool_saving(evidence: Evidence) -> Estimate | None:
-    """What recalibrating the pool would save per case.
+    """What recalibrating the pool would save per case; of a saved one, a new fit.
 
     Both decide at the threshold that the costs imply: another threshold is a separate
     finding, and the two savings add up.
     """
+    if evidence.validation.saved:
+        tests = {one.pool: one for one in evidence.compute(paired_comparisons)}
+        again = tests.get(evidence.pool.name)
+        return None if again is None else again.saved
     loss = evidence.implied_loss
     as_is, fixed = (
         loss.evaluate(pooled, evidence.outcomes)

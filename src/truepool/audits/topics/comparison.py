@@ -25,7 +25,7 @@ from truepool.comparison import (
 from truepool.core.arrays import FloatArray
 from truepool.core.engine import Processes
 from truepool.core.errors import SettingError
-from truepool.measures.folds import evaluation_cases
+from truepool.measures.folds import LEARNING_CASES, evaluation_cases
 from truepool.measures.inference import (
     Resamples,
     bonferroni,
@@ -88,6 +88,11 @@ def try_pools(evidence: Evidence) -> TriedPools | None:
     except SettingError as error:
         evidence.sampling.withhold("comparison", str(error))
         return None
+    if max(len(learn) for learn, _ in pairs) > LEARNING_CASES:
+        evidence.sampling.note(
+            f"Pools that are tried learn from about {LEARNING_CASES:,} of the cases, "
+            "all of a rare class among them, each weighted by what it stands for."
+        )
     skipped = tuple(name for name in pools if name not in pooled)
     (fitted,) = kept.values()
     return TriedPools(competition, pooled, fitted, skipped)
@@ -118,14 +123,10 @@ def paired_comparisons(evidence: Evidence) -> tuple[PairedComparison, ...]:
     cases in time.
     """
     table = evidence.compute(compare_pools)
-    return () if table is None else _compare_with(evidence, table, evidence.in_use)
-
-
-def _compare_with(
-    evidence: Evidence, table: Comparison, pool: str
-) -> tuple[PairedComparison, ...]:
-    mine = table.by_case[pool]
-    others = [row.pool for row in table.rows if row.pool != pool]
+    if table is None:
+        return ()
+    mine = table.by_case[evidence.in_use]
+    others = [row.pool for row in table.rows if row.pool != evidence.in_use]
     seen = np.stack([mine - table.by_case[pool] for pool in others], axis=1)
     p_values = paired_p_values(with_unseen(seen, table.unseen))
     by_holm, by_bonferroni = holm(p_values), bonferroni(p_values)
@@ -152,7 +153,7 @@ def _compare_with(
 
 
 def significantly_cheaper(
-    comparisons: Iterable[PairedComparison], barred: Collection[str] = ()
+    comparisons: Iterable[PairedComparison],
 ) -> dict[str, PairedComparison]:
     """Pools that cost significantly less than the one that they are compared with.
 
@@ -162,7 +163,7 @@ def significantly_cheaper(
     return {
         other.pool: other
         for other in comparisons
-        if other.holm < SIGNIFICANT and other.saved.low > 0 and other.pool not in barred
+        if other.holm < SIGNIFICANT and other.saved.low > 0
     }
 
 
@@ -178,9 +179,10 @@ def correcting_pool(evidence: Evidence) -> str | None:
     """Name a pool that corrects its agents and does not cost more than the one in use.
 
     `stacked-lr` if it costs no more, else `auto` if it costs less. None if neither was
-    compared and does, or the pool in use is one of them and corrects them already.
+    compared and does, or the pool in use is one of them and corrects them already, or
+    was saved: that is fitted again.
     """
-    if evidence.pool.name in ("stacked-lr", RECOMMENDED):
+    if evidence.validation.saved or evidence.pool.name in ("stacked-lr", RECOMMENDED):
         return None
     compared = evidence.compute(paired_comparisons)
     saved = {other.pool: other.saved.value for other in compared}

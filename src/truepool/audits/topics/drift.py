@@ -277,7 +277,7 @@ def _discrimination_drift(
         (agent,),
         f"{agent} got worse{when}: it tells "
         f"positive from negative cases less well (AUC {before:.2f} before, {after:.2f} "
-        f"since), while {rest} did not change.",
+        f"since), while {rest} did not get significantly worse.",
         _advice(agent),
         p_value=p,
         number=Estimate(after - before, float("nan"), float("nan")),

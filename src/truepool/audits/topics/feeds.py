@@ -27,7 +27,7 @@ from truepool.audits.report_change import (
     judge_change,
     undo,
 )
-from truepool.audits.severity import LIKELY, RUN, SURE
+from truepool.audits.severity import FACTOR, LIKELY, RUN, SURE
 from truepool.audits.timeline import Timeline, timeline
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
@@ -372,14 +372,14 @@ def _check_rescaled(
     changed: str = found.kind
     number, unit = found.after - found.before, f"change in {found.kind}"
     if factor is not None:
-        changed, number, unit = f"by a factor of {amount(factor)}", factor, "factor"
+        changed, number, unit = f"by a factor of {amount(factor)}", factor, FACTOR
     candidate = Candidate(
         "rescaled-feed",
         (agent,),
         f"The reports of {agent} changed {changed}{when}: "
         f"half of them lay between {percent(low)} and {percent(high)} (median "
         f"{percent(middle)}), now between {percent(lower)} and {percent(higher)} "
-        f"(median {percent(median)}). The other agents' reports did not change."
+        f"(median {percent(median)}), relative to the other agents."
         f"{_areas(judged)}",
         f"Ask whether {agent} was retrained or rescaled then, and fit the pool again "
         "on cases since.",

@@ -14,6 +14,7 @@ from truepool.audits.topics.calibration import recalibration_saving
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import percent
+from truepool.data.panel import Panel
 from truepool.measures.groups import enough_cases
 from truepool.measures.inference import share_interval
 
@@ -30,11 +31,13 @@ is another fault."""
 def check(evidence: Evidence) -> Iterator[Candidate]:
     """A fact per agent, of two classes: its level is that of no probability."""
     panel = evidence.panel
+    weights = _weights(panel)
     for i in evidence.compute(scores):
         agent = panel.agents[i]
         own = panel.values[:, i, 0]
         known = ~np.isnan(own)
-        middle, rate = float(np.median(own[known])), _rate(panel.outcomes[known])
+        middle = _median(own[known], weights[known])
+        rate = float(np.average(panel.outcomes[known] > 0, weights=weights[known]))
         yield Candidate(
             NO_PROBABILITY,
             (agent,),
@@ -62,29 +65,41 @@ def scores(evidence: Evidence) -> tuple[int, ...]:
     agents = [
         i for i in range(len(panel.agents)) if discrimination(evidence, i).low > 0.5
     ]
-    return tuple(
-        i for i in agents if _is_score(panel.values[:, i, 0], panel.outcomes, parts)
-    )
+    return tuple(i for i in agents if _is_score(panel, i, parts))
 
 
-def _is_score(reports: FloatArray, outcomes: IntArray, parts: list[IntArray]) -> bool:
+def _is_score(panel: Panel, agent: int, parts: list[IntArray]) -> bool:
+    reports, weights = panel.values[:, agent, 0], _weights(panel)
     known = ~np.isnan(reports)
-    if not enough_cases(outcomes[known]):
+    if not enough_cases(panel.outcomes[known]):
         return False
-    happened = outcomes[known] > 0
-    low, high = share_interval(happened, np.ones_like(happened), 1 - SURE)
+    happened = panel.outcomes[known] > 0
+    every = np.ones_like(happened)
+    low, high = share_interval(happened, every, 1 - SURE, weights[known])
     medians = [
-        float(np.median(own))
+        _median(reports[own], weights[own])
         for part in parts
-        if len(own := reports[part[known[part]]])
+        if len(own := part[known[part]])
     ]
     above = all(middle >= TIMES * high for middle in medians)
     below = all(1 - middle >= TIMES * (1 - low) for middle in medians)
     return above or below
 
 
-def _rate(outcomes: IntArray) -> float:
-    return float((outcomes > 0).mean())
+def _weights(panel: Panel) -> FloatArray:
+    weights = panel.case_weights()
+    return np.ones(len(panel)) if weights is None else weights
+
+
+def _median(values: FloatArray, weights: FloatArray) -> float:
+    """Smallest value that at least half of the weight does not exceed.
+
+    >>> _median(np.array([0.3, 0.1, 0.2]), np.array([1.0, 1.0, 9.0]))
+    0.2
+    """
+    order = np.argsort(values)
+    half = np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)
+    return float(values[order][half])
 
 
 topic = Topic("levels", check, unsplit=True)

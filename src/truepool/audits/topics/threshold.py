@@ -153,13 +153,16 @@ def _other_threshold(evidence: Evidence, line: float) -> Candidate:
     saved = evidence.cost - moved
     saving = evidence.mean(saved)
     best = number(best_threshold(p, y, loss.costs, weights[evidence.cases]))
+    cure = "Recalibrate the pool"
+    if validation.saved:
+        cure = f"Fit {evidence.pool.name} again, on cases up to now"
     return Candidate(
         "other-threshold",
         (),
         f"Deciding above {best} instead of {number(line)} would cost "
         f"{evidence.money(saving)} less per case{evidence.unlimited}, on cases that "
         "it was not chosen on: the pool's probabilities are off.",
-        f"Recalibrate the pool, or decide above {best} until you have.",
+        f"{cure}, or decide above {best} until you have.",
         p_value=evidence.saving_p_value(saved) if saving > 0 else 1.0,
         matters=saving >= NOTICEABLE * evidence.stake,
         most="warning",
