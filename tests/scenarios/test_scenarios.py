@@ -60,10 +60,12 @@ def test_worth_is_what_dropping_and_fitting_again_costs_in_truth(large):
         assert one.worth_per_month.value == pytest.approx(monthly * one.worth.value)
 
 
-def test_auto_costs_hardly_more_than_the_best_linear_pool(monkeypatch):
-    monkeypatch.setattr(excess, "COSTS", {"amounts": bank.COSTS})
-    (one,) = excess.on_bank("large", SEED, rows=40_000, share=0.008)
-    assert one.low <= excess.LIMIT
+def test_auto_costs_hardly_more_than_the_best_linear_pool():
+    """On average over the costs, beside whichever is the best in hindsight."""
+    found = excess.on_bank("large", SEED, rows=40_000, share=0.008)
+    assert len(found) == len(excess.COSTS)
+    assert np.mean([one.value for one in found]) <= excess.LIMIT
+    assert all(one.low <= excess.LIMIT for one in found)
 
 
 @needs("credit-card")

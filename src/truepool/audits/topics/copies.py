@@ -43,8 +43,10 @@ FEW_EFFECTIVE = 0.5
 def check(evidence: Evidence) -> Iterator[Candidate]:
     """One test per agent but the first: do its log-odds repeat an earlier agent's."""
     panel = evidence.panel
-    alike = np.nan_to_num(np.fmax(log_odds_correlation(panel), rank_correlation(panel)))
-    both = evidence.shared_cases
+    by_value, (by_rank, ranked) = log_odds_correlation(panel), rank_correlation(panel)
+    alike = np.nan_to_num(np.fmax(by_value, by_rank))
+    higher = np.nan_to_num(by_rank, nan=-1.0) > np.nan_to_num(by_value, nan=-1.0)
+    both = np.where(higher, ranked, evidence.shared_cases)
     chance = _p_values(alike, both)
     for j in range(1, len(panel.agents)):
         # Of equal ones the closest: two shared cases always correlate by 1 or -1.
@@ -110,8 +112,10 @@ def log_odds_correlation(panel: Panel) -> FloatArray:
     return alike
 
 
-def rank_correlation(panel: Panel) -> FloatArray:
-    r"""Correlation (N, N) that the order of two agents' reports shows, of two classes.
+def rank_correlation(panel: Panel) -> tuple[FloatArray, FloatArray]:
+    r"""Correlation (N, N) that the order of two agents' reports shows, and its cases.
+
+    Of two classes.
 
     A copy that is rounded or bent by a rising function orders cases as its model does.
     With the share :math:`\gamma` by which pairs of cases that neither agent ties are
@@ -124,13 +128,14 @@ def rank_correlation(panel: Panel) -> FloatArray:
     >>> reports = np.random.default_rng(0).beta(0.2, 99, 3000)
     >>> bent = (reports**0.7).round(3)
     >>> panel = Panel(np.c_[reports, bent], np.arange(3000) % 2)
-    >>> rank_correlation(panel)[0, 1].round(4).item()
+    >>> found, cases = rank_correlation(panel)
+    >>> found[0, 1].round(4).item()
     1.0
     """
     N = len(panel.agents)
-    found = np.full((N, N), np.nan)
+    found, cases = np.full((N, N), np.nan), np.zeros((N, N))
     if panel.classes > 2 or panel.sparse is not None:
-        return found
+        return found, cases
     step = -(-len(panel) // MOST_RANKED)
     values = panel.values[::step, :, 0]
     lowest = np.where(np.isnan(values), np.inf, values).min(axis=0)
@@ -143,7 +148,8 @@ def rank_correlation(panel: Panel) -> FloatArray:
             continue
         if np.corrcoef(rankdata(x), rankdata(y))[0, 1] >= WORTH_RANKING:
             found[i, j] = found[j, i] = np.sin(np.pi / 2 * _gamma(x, y))
-    return found
+            cases[i, j] = cases[j, i] = len(x)
+    return found, cases
 
 
 def _gamma(x: FloatArray, y: FloatArray) -> float:
