@@ -27,7 +27,8 @@ UNIT = "EUR"
 SCALES = (1, 7)
 NUMBER = re.compile(r"[-+]?(?:\d[\d,]*)?\.?\d+")
 INTERVAL = re.compile(
-    r"(EUR per 1,000 cases \(|per 1,000 cases: [-\d,.]+ EUR, )95 % interval [-\d,. to]*$"
+    r"((EUR per 1,000 cases \(|per 1,000 cases: [-\d,.]+ EUR, )95 % interval [-\d,. to]*"
+    r"|EUR \[[-\d,. ]*)$"
 )
 CODES = {
     "drifted", "threshold", "capacity", "fragile", "misreport-gain", "better-pool",

@@ -28,7 +28,7 @@ from truepool.render.actions import (
     unproven,
     worded,
 )
-from truepool.render.numbers import equation
+from truepool.render.numbers import equation, format_interval, number
 from truepool.render.removal import agents_left, before_faults, decide_alone
 from truepool.render.savings import (
     in_words,
@@ -184,8 +184,8 @@ def _pool(audit: Audit) -> str:
     saved = _cost(audit, plan.saving.value)
     return (
         f"{opening} {pool_name(plan)}{instead}: it costs "
-        f"{_cost(audit, plan.cost)} per case, {plan.in_use} "
-        f"{_cost(audit, plan.cost_in_use)} "
+        f"{_cost_of(audit, plan.pool, plan.cost)} per case, {plan.in_use} "
+        f"{_cost_of(audit, plan.in_use, plan.cost_in_use)} "
         f"({_validation(audit)}{as_is}). That saves {saved} per "
         f"case, {per_thousand(audit, plan.saving, plan.p_value)}; {plan.why}."
         f"{_without(audit)}{_lowest(audit)}{alone}{_constant(audit)}{_auto(audit)}"
@@ -236,7 +236,8 @@ def _lowest(audit: Audit) -> str:
         return ""
     first = table.rows[0]
     return (
-        f" {first.pool} costs {_cost(audit, first.loss.value)}: the lowest of "
+        f" {first.pool} costs {_cost_of(audit, first.pool, first.loss.value)}: the "
+        "lowest of "
         f"{len(table.rows)} on the same cases looks better than it is."
     )
 
@@ -262,6 +263,15 @@ def _cost(audit: Audit, value: float) -> str:
     return money(value, audit.currency)
 
 
+def _cost_of(audit: Audit, pool: str, value: float) -> str:
+    """What a pool costs per case, with its interval."""
+    if audit.comparison is None or pool not in audit.comparison.by_case:
+        return _cost(audit, value)
+    found = audit.comparison[pool].loss
+    ends = (number(end, value) for end in (found.low, found.high))
+    return f"{_cost(audit, value)} {format_interval(*ends)}"
+
+
 def _keep(audit: Audit, cost: float) -> str:
     plan = audit.recommendation
     others = f"none of the {plan.tried} other pools tried costs significantly less"
@@ -271,7 +281,8 @@ def _keep(audit: Audit, cost: float) -> str:
     then = "Then keep" if plan.errors else "Keep"
     if len(agents_left(audit)) < 2:
         then = "After the fix, keep"
-    return f"{then} {plan.in_use}: at {_cost(audit, cost)} per case {basis}, {others}."
+    shown = _cost_of(audit, plan.in_use, cost)
+    return f"{then} {plan.in_use}: at {shown} per case {basis}, {others}."
 
 
 def _constant(audit: Audit) -> str:
@@ -330,7 +341,8 @@ def _alternative(audit: Audit) -> str:
     doubt = f", less than {plan.pool} but not significantly so" * less
     return (
         f"The simplest pool within one standard error of {plan.pool} is "
-        f"{_name(plan.alternative, plan)}, at {_cost(audit, cost)} per case{doubt}: "
+        f"{_name(plan.alternative, plan)}, at "
+        f"{_cost_of(audit, plan.alternative, cost)} per case{doubt}: "
         "use it if you need a rule that is easy to explain."
     )
 

@@ -160,7 +160,7 @@ def test_the_interval_of_the_correlation_is_fishers():
     oracle = pearsonr(odds[:, 3], odds[:, 0])
     # The order of the reports shows the same correlation, and the larger one counts.
     assert_allclose(finding.number.value, oracle.statistic, rtol=1e-4)
-    value = max(copies.rank_correlation(panel)[3, 0], oracle.statistic)
+    value = max(copies.rank_correlation(panel)[0][3, 0], oracle.statistic)
     assert_allclose(finding.number.value, value)
     reach = 1.959964 / np.sqrt(len(panel) - 3)
     interval = np.tanh(np.arctanh(value) + np.array([-reach, reach]))

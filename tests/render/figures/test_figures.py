@@ -97,6 +97,15 @@ def test_credit_puts_those_who_harm_last():
     assert lines["Shapley"].get_xdata()[0] == pytest.approx(0.042)
 
 
+def test_worth_is_drawn_with_its_interval_and_who_is_worth_most_comes_first():
+    one, two, *_ = agent_summaries()
+    known = [replace(one, worth=estimate(1.5)), replace(two, worth=estimate(4.0))]
+    figure = figures.worth([*known, agent_summaries()[2]])
+    assert names(figure) == [two.agent, one.agent]
+    (ends,) = figure.axes[0].collections[0].get_segments()[:1]
+    assert ends[:, 0].tolist() == [estimate(4.0).low, estimate(4.0).high]
+
+
 def test_credit_of_one_kind_needs_no_legend_and_what_is_not_known_comes_last():
     known, unknown = agent_summaries()[:2]
     known = replace(known, leave_one_out=None)

@@ -13,6 +13,7 @@ from truepool.render.figures.forest_plot import (
     intervals,
     robustness,
     weights,
+    worth,
 )
 from truepool.render.figures.game_paths import shifts, sweep
 from truepool.render.figures.reliability_diagram import (
@@ -40,4 +41,5 @@ __all__ = [
     "sweep",
     "threshold",
     "weights",
+    "worth",
 ]

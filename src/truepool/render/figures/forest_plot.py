@@ -41,6 +41,22 @@ def weights(summaries: Sequence[AgentSummary]) -> "Figure":
 
 
 @house_style
+def worth(summaries: Sequence[AgentSummary], currency: str = "") -> "Figure":
+    """Draw what the recommended pool loses without each agent, fitted again."""
+    known = [one for one in summaries if one.worth is not None]
+    ordered = sorted(known, key=_worth_value, reverse=True)
+    figure, ax = canvas(0.7 + ROW * len(ordered))
+    _draw_intervals(ax, [one.worth for one in ordered], 0.0, MARKERS[0], SERIES[0])
+    ax.axvline(0, color=INK, linewidth=0.8)
+    _rows(
+        ax,
+        [shorten(one.agent) for one in ordered],
+        in_unit("worth per 1,000 cases", currency),
+    )
+    return figure
+
+
+@house_style
 def credit(summaries: Sequence[AgentSummary], currency: str = "") -> "Figure":
     """Draw the credit of each agent; one with credit below 0 harms the pool."""
     ordered = sorted(summaries, key=_credit_value, reverse=True)
@@ -104,6 +120,10 @@ def intervals(rows: Sequence[tuple[str, Estimate]], across: str) -> "Figure":
 
 def _describe(scenario: FailureScenario) -> str:
     return f"{shorten(scenario.who)} {scenario.what}".strip()
+
+
+def _worth_value(summary: AgentSummary) -> float:
+    return float("-inf") if summary.worth is None else summary.worth.value
 
 
 def _credit_value(summary: AgentSummary) -> float:

@@ -176,19 +176,24 @@ def _worst(known: list[Calibration], agents: tuple[str, ...]) -> list[Calibratio
 
 
 def _agents(audit: Audit) -> Section:
-    """Weights, credit, and what each agent is worth."""
+    """What each agent is worth, its weight and its credit."""
     ranked = sorted(audit.agent_summaries, key=_weight)
     weighed = [one for one in ranked if one.weight is not None]
     credited = [one for one in ranked if one.leave_one_out or one.shapley]
     known = sorted(credited, key=_size_of_credit)[:MAX_ROWS]
     heaviest = weighed[:MAX_ROWS]
+    valued = sorted(audit.agent_summaries, key=_size_of_worth)[:MAX_ROWS]
+    valued = [one for one in valued if one.worth is not None]
     drawn = {}
+    if valued:
+        drawn["worth"] = figures.worth(valued, audit.currency)
     if weighed:
         drawn["weights"] = figures.weights(heaviest)
     if known:
         drawn["credit"] = figures.credit(known, audit.currency)
     return _section(
         "agents", "Agents", "What is each agent worth?",
+        worth=_spoken((one.agent, format_estimate(one.worth)) for one in valued),
         weights=_spoken((one.agent, format_estimate(one.weight)) for one in heaviest),
         credit=_spoken(
             (one.agent, format_estimate(one.leave_one_out or one.shapley))
@@ -204,6 +209,11 @@ def _agents(audit: Audit) -> Section:
 def _weight(one: AgentSummary) -> float:
     """What puts the heaviest first."""
     return 0.0 if one.weight is None else -one.weight.value
+
+
+def _size_of_worth(one: AgentSummary) -> float:
+    """What puts those first whose loss would cost or save most."""
+    return 0.0 if one.worth is None else -abs(one.worth.value)
 
 
 def _size_of_credit(one: AgentSummary) -> float:
