@@ -10,7 +10,6 @@ from types import ModuleType
 import truepool
 
 ROOT = Path(__file__).parents[1]
-MOST_ENTRIES = 19
 
 
 def contract():
@@ -31,16 +30,6 @@ def shown():
 
 def test_contributing_shows_the_layers_of_the_import_contract():
     assert shown() == contract()
-
-
-def test_there_are_ten_layers_and_few_entries():
-    assert len(contract()) == 10
-    entries = [
-        path
-        for path in (ROOT / "src" / "truepool").iterdir()
-        if not path.name.startswith("__")
-    ]
-    assert len(entries) <= MOST_ENTRIES
 
 
 def test_no_module_has_the_name_of_what_its_package_offers():
