@@ -175,6 +175,31 @@ def test_a_saved_pool_is_judged_as_it_is_on_cases_that_it_did_not_learn_from(
     assert truepool("audit", old, *words, "--pool", file)[0] == 2
 
 
+def test_costs_that_are_not_said_are_those_of_the_saved_pool(
+    truepool, reports, tmp_path
+):
+    words = ("--outcome", "happened", "--time", "day")
+    lines = reports.read_text().splitlines(keepends=True)
+    old, new = tmp_path / "old.csv", tmp_path / "new.csv"
+    old.write_text("".join(lines[:200]))
+    new.write_text("".join([lines[0], *lines[200:]]))
+    file, cost = tmp_path / "f.pool", ("--cost-fn", 12)
+    assert truepool("fit", old, *words, *cost, "--pool", "vcg", "-o", file)[0] == 0
+    _, out, _ = truepool(
+        "audit", new, *words, "--pool", file, "--cost-fp", 3, "--json=-"
+    )
+    costs = json.loads(out)["costs"]
+    assert (costs["fn"], costs["fp"]) == (12, 3)
+
+
+def test_a_table_is_no_saved_pool(truepool, reports):
+    code, _, err = truepool(
+        "audit", reports, "--outcome", "happened", "--pool", reports
+    )
+    assert code == 2
+    assert "saved pool" in err
+
+
 def test_a_pool_file_that_is_not_there_is_named(truepool):
     code, _, err = truepool("audit", "--pool", "f.pool")
     assert code == 2

@@ -5,7 +5,7 @@ import pytest
 
 from truepool.core.errors import ReportError
 from truepool.data.panel import Panel
-from truepool.data.report_units import factor_of
+from truepool.data.report_units import factor_of, jump_of
 
 CASES, PLACE = 2000, 1200
 
@@ -41,6 +41,14 @@ def test_another_factor_is_estimated():
 )
 def test_what_no_factor_explains_has_none(change):
     assert factor_of(changed(change), PLACE) is None
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("off", [-12, 0, 12])
+def test_the_jump_is_the_first_report_in_the_new_unit(seed, off):
+    own = reports(seed)
+    own[PLACE:] /= 1000
+    assert abs(jump_of(own, PLACE + off) - PLACE) <= 2
 
 
 def test_few_reports_show_no_factor():

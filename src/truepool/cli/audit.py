@@ -79,7 +79,7 @@ def audit(
     from truepool.render.tables.audit import show
 
     rule: str | Pool = pool
-    if pool.endswith(".pool"):
+    if pool.endswith(".pool") or Path(pool).is_file():
         rule, table_format, costs = _saved(Path(pool), table_format, costs)
     check_files([panel], [json_file, markdown, html])
     where = make_engine(engine, address)
@@ -140,8 +140,11 @@ def _saved(
     names = [f.name for f in fields(TableFormat)]
     unsaid = [n for n in names if vars(given)[n] == vars(default)[n]]
     table = replace(given, **{name: vars(known)[name] for name in unsaid})
-    if costs == Costs() and pool.costs is not None:
-        costs = pool.costs
+    if pool.costs is not None:  # those that are not said are the pool's own
+        usual = Costs()
+        names = [f.name for f in fields(Costs)]
+        said = [n for n in names if vars(costs)[n] != vars(usual)[n]]
+        costs = replace(pool.costs, **{name: vars(costs)[name] for name in said})
         columns = dict.fromkeys((*table.columns, *costs.columns))
         table = replace(table, columns=tuple(columns))
     if not given.agents:

@@ -50,6 +50,9 @@ within this of 1."""
 ROUND = 0.05
 """A factor this close to a power of ten, as a share of it, is that power."""
 
+NEAREST, NEAR = 50, 50
+"""The jump is looked for within so many reports, or a fiftieth of them."""
+
 CHANCE_OF_NONE = 1e-6
 """Where no report before a case is above 1, and so many since, the unit changed there:
 by chance it would be less likely than this."""
@@ -205,6 +208,32 @@ def factor_of(reports: FloatArray, place: int) -> float | None:
     if abs(10 ** (shift - round(shift)) - 1) < ROUND:
         shift = float(round(shift))
     return float(10**shift)
+
+
+def jump_of(reports: FloatArray, place: int) -> int:
+    """Place of the first report (T,) in the new unit, near where a change was found.
+
+    Where the logarithms of the reports around it are likeliest if those before have one
+    normal distribution and those since have the other.
+
+    >>> reports = np.random.default_rng(0).beta(1, 99, 2000)
+    >>> jump_of(np.r_[reports[:1000], reports[1000:] / 1000], 1008)
+    1000
+    """
+    reach = max(NEAREST, len(reports) // NEAR)
+    x = np.log(np.where(reports > 0, reports, np.nan))
+    before, since = x[: max(place - reach, 1)], x[place + reach :]
+    if min(np.isfinite(before).sum(), np.isfinite(since).sum()) < NEAREST:
+        return place
+    first = max(place - reach, 0)
+    near = x[first : place + reach]
+    fits = [
+        -np.square((near - np.nanmean(part)) / np.nanstd(part)) / 2
+        - np.log(np.nanstd(part))
+        for part in (before, since)
+    ]
+    gain = np.nan_to_num(fits[0] - fits[1])
+    return first + int(np.argmax(np.concatenate([[0.0], np.cumsum(gain)])))
 
 
 def _unit_change(given: FloatArray, t: int, name: str) -> str:

@@ -34,7 +34,7 @@ from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import amount, percent
 from truepool.data.panel import Panel
-from truepool.data.report_units import factor_of
+from truepool.data.report_units import factor_of, jump_of
 from truepool.measures.groups import FEWEST_CASES
 from truepool.online.alarms.distribution import Shift, scalar, shifts
 from truepool.online.alarms.repeats import repeat
@@ -363,12 +363,14 @@ def _check_rescaled(
     cases as before, another unit is a fault; where they are, it is none.
     """
     reports = scalar(line.values)[:, i]
+    factor = factor_of(reports, found.place) if found.p_value < LIKELY else None
+    if factor is not None:
+        found = replace(found, place=jump_of(reports, found.place))
     (low, middle, high), (lower, median, higher) = (
         _quartiles(part) for part in (reports[: found.place], reports[found.place :])
     )
     when = f" at {line.describe(found.place)}"
     judged = _judge(evidence, line, found, i)
-    factor = factor_of(reports, found.place) if found.p_value < LIKELY else None
     changed: str = found.kind
     number, unit = found.after - found.before, f"change in {found.kind}"
     if factor is not None:
@@ -394,7 +396,8 @@ def _check_rescaled(
         when=when,
     )
     if judged.effect is Effect.SOUND:
-        return replace(candidate, most="note")
+        sound = f"Ask whether {agent} has another model since then. Nothing is broken."
+        return replace(candidate, most="note", advice=sound)
     if judged.effect is not Effect.OFF:
         return candidate
     cure = "Multiply its reports since then by " if factor is not None else ""

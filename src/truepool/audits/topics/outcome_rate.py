@@ -29,13 +29,21 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     name = panel.labels.names[classes[k]]
     what = "positive outcomes" if panel.classes == 2 else f"outcome {name}"
     low, high = sorted((found.before, found.after))
+    advice = (
+        "See whether the cases or the labels changed; fit the pool again on cases "
+        "since then, because the agents' probabilities are for the old share."
+    )
+    if panel.classes == 2 and found.after < found.before:
+        advice = (
+            "See whether the cases or the labels changed, or outcomes arrive late, "
+            "before the pool is fitted to cases since then."
+        )
     yield Candidate(
         "outcome-rate",
         (),
         f"The share of {what} changed at {evidence.describe_case(found.place)}: it "
         f"was {percent(found.before)} and is {percent(found.after)}.",
-        "See whether the cases or the labels changed; fit the pool again on cases "
-        "since then, because the agents' probabilities are for the old share.",
+        advice,
         p_value=min(1.0, len(classes) * found.p_value),
         matters=high > RATIO * low,
         most="warning",

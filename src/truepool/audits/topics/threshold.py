@@ -126,8 +126,9 @@ def _over_ratios(p: FloatArray, outcomes: IntArray, weights: FloatArray) -> Floa
 
 def check(evidence: Evidence) -> Iterator[Candidate]:
     """Two tests: of a threshold that the costs do not imply, and of all others."""
-    if evidence.line is not None and evidence.shortage is None:
-        yield _other_threshold(evidence, evidence.line)
+    left = evidence.planned  # another threshold than the one that is left after a step
+    if left.line is not None and left.shortage is None:
+        yield _other_threshold(left, left.line)
     yield from _implied_threshold(evidence)
 
 
