@@ -120,7 +120,6 @@ def test_an_audit_costs_what_its_cases_cost(folder, truepool):
     for said in (page, text, out):
         flat = " ".join(said.split())
         assert "savings per case if fixed (EUR)" in flat
-        assert "EUR per case" in flat
     own = json.loads(truepool("audit", "train.csv", *COSTS, "--json")[1])
     assert own["threshold"] is None
     least = tp.losses.cost(p, table["y"], costs_of(table)).mean()

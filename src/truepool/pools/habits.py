@@ -25,8 +25,10 @@ LEVELS = np.array([0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99])
 FACTOR = np.log(5.0)
 """Odds that are off by less than a factor of five need no other unit."""
 LINKED = 0.3
-"""Only an agent whose ranks correlate this much with what the others suggest can be
-seen to be reversed, or to report noise."""
+"""Only an agent whose ranks surely correlate this much with what the others suggest can
+be seen to be reversed, or to report noise."""
+SURELY = 2.0
+"""A correlation is at least what was seen in the fit, less so many standard errors."""
 UNIT_ERRORS, LINK_ERRORS = 5.0, 4.0
 """Standard errors beyond which reports have another unit, or another relation to the
 others': one sound table in a thousand, or fewer, with ten agents."""
@@ -70,7 +72,7 @@ class Habits:
         Median and standard deviation of each agent's log-odds minus what the others
         suggest; NaN where nobody else reported.
     links : (N,)
-        Rank correlation of the two.
+        Rank correlation of the two, at least.
     seen : (S,)
         Fingerprints of the cases, sorted; none where there are times.
     until : float
@@ -105,7 +107,7 @@ class Habits:
             np.stack([_quantiles(column) for column in x.T], axis=1),
             factor,
             np.array([[gap, error] for gap, error, _, _ in spread]).T,
-            np.array([link for _, _, link, _ in spread]),
+            np.array([_surely(link, cases) for _, _, link, cases in spread]),
             seen,
             float(_numbers(panel.times).max()) if dated else float("nan"),
             known_by,
@@ -260,6 +262,17 @@ def _beside(
     link = float(np.corrcoef(rankdata(own), rankdata(suggested))[0, 1])
     link = min(max(link, -0.9999), 0.9999)
     return float(np.median(gap)), float(gap.std()), link, len(known)
+
+
+def _surely(link: float, cases: int) -> float:
+    """Lower limit of a rank correlation: in few cases noise correlates by chance.
+
+    >>> round(_surely(0.5, 100), 2), round(_surely(0.5, 20_000), 2)
+    (0.33, 0.49)
+    """
+    if cases < FEWEST_CASES:
+        return 0.0
+    return float(np.tanh(np.arctanh(link) - SURELY / np.sqrt(cases - 3)))
 
 
 def _numbers(times: Array | None) -> FloatArray:

@@ -183,3 +183,12 @@ def test_no_bins_is_refused():
         scores.murphy([0.5], [1], bins=0)
     with pytest.raises(SettingError, match="at least one bin"):
         scores.ece([0.5], [1], bins=0)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_auc_of_separated_classes_is_exactly_one(seed):
+    """A sum of areas gave .9999999999999999, and a perfect leak was no question."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(25_236) < 0.005).astype(int)
+    assert scores.auc(np.where(y == 1, 0.6, 0.0) + 0.3 * rng.random(len(y)), y) == 1
+    assert scores.auc(1 - y, y) == 0

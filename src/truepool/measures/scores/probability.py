@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from truepool.core.arrays import FloatArray, IntArray, case_mean, classes
+from truepool.core.arrays import BoolArray, FloatArray, IntArray, case_mean, classes
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.measures.losses import Loss, indicator
@@ -54,16 +54,30 @@ def auc(
     >>> auc([0.1, 0.4, 0.35, 0.8], [0, 0, 1, 1])
     0.75
     """
-    from sklearn.metrics import roc_auc_score
-
     p, y, w = check_series(pooled, outcomes, sample_weight)
     truth = indicator(y, classes(p.shape[1]))
     each = [
-        roc_auc_score(truth[:, c], p[:, c], sample_weight=w)
+        _area(p[:, c], truth[:, c] == 1, w)
         for c in range(p.shape[1])
         if 0 < truth[:, c].mean() < 1
     ]
     return float(np.mean(each)) if each else float("nan")
+
+
+def _area(scores: FloatArray, truth: BoolArray, weights: FloatArray | None) -> float:
+    """Share of the pairs of a positive and a negative case that are in order.
+
+    Without weights pairs are counted, so that the area is 1 exactly where all are.
+    """
+    if weights is not None:
+        from sklearn.metrics import roc_auc_score  # takes a second
+
+        return float(roc_auc_score(truth, scores, sample_weight=weights))
+    from scipy.stats import rankdata  # likewise
+
+    positive = int(truth.sum())
+    pairs = rankdata(scores)[truth].sum() - positive * (positive + 1) / 2
+    return float(pairs / (positive * (len(truth) - positive)))
 
 
 def ece(
