@@ -34,6 +34,8 @@ class Excess:
     linear: str
     low: float
     high: float
+    candidates: dict[str, float]
+    """Cost per case of each linear candidate."""
 
     @property
     def value(self):
@@ -91,4 +93,5 @@ def _excess(table, name, costs, panel, reports, fraud, amount, seed):
         drawn = rng.poisson(1.0, len(paid))
         ratios.append((drawn @ own[paid]) / (drawn @ other[paid]) - 1)
     low, high = np.quantile(ratios, [0.025, 0.975])
-    return Excess(table, name, own.mean(), other.mean(), best, low, high)
+    every = {pool: by_case[pool].mean() for pool in LINEAR}
+    return Excess(table, name, own.mean(), other.mean(), best, low, high, every)
