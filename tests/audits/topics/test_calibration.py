@@ -408,15 +408,20 @@ def test_intervals_of_few_groups_are_students(number):
     assert np.mean(biases) > 0.9
 
 
-def test_calibrated_reports_are_rarely_called_wrong_where_few_cases_are_reviewed():
-    """Of 3,000 cases, 1 in 50 of those not flagged: about one of them is positive."""
+@pytest.mark.parametrize(
+    ("cases", "middle", "spread"), [(3000, -4.5, 1.5), (20_000, -6.0, 2.0)]
+)
+def test_calibrated_reports_are_rarely_called_wrong_where_few_cases_are_reviewed(
+    cases, middle, spread
+):
+    """One in 50 of those not flagged: about one of them is positive, or three."""
     rng, draws, found = np.random.default_rng(0), 200, 0
     for _ in range(draws):
-        log_odds = rng.normal(-4.5, 1.5, 3000)
+        log_odds = rng.normal(middle, spread, cases)
         p = 1 / (1 + np.exp(-log_odds))
-        outcomes = (rng.random(3000) < p).astype(int)
+        outcomes = (rng.random(cases) < p).astype(int)
         propensity = np.where(p > np.quantile(p, 0.97), 1.0, 0.02)
-        known = rng.random(3000) < propensity
+        known = rng.random(cases) < propensity
         result = calibration(
             "ada", p[known, None], outcomes[known], 0.95, 1 / propensity[known],
             propensity=propensity[known],

@@ -161,10 +161,28 @@ def unseen_variance(
         for rows in (scores, design * weights)
     )
     mean = (np.bincount(case, weights * p) / total)[heavy]
-    seen, expected = sums @ sums.T, (sizes * mean * (1 - mean)) @ sizes.T
-    most = float(np.trace(expected))
-    missing = max(0.0, 1 - float(np.trace(seen)) / most) if most > 0 else 0.0
-    return np.asarray(expected * missing)
+    seen = np.asarray(sums @ sums.T, np.float64)
+    expected = (sizes * mean * (1 - mean)) @ sizes.T
+    return _missing(seen, expected)
+
+
+def _missing(seen: FloatArray, expected: FloatArray) -> FloatArray:
+    """What a variance (M, M) lacks of the expected one, in every direction.
+
+    Two heavy cases may vary as much as expected in all, and hardly at all in one
+    direction, in which anything would then be significant.
+
+    >>> _missing(np.diag([4.0, 0.0]), np.diag([2.0, 2.0]))
+    array([[0., 0.],
+           [0., 2.]])
+    """
+    sizes, axes = np.linalg.eigh(expected)
+    held = sizes > 1e-12 * max(float(sizes[-1]), 1e-300)
+    root = axes[:, held] * np.sqrt(sizes[held])
+    inverse = axes[:, held] / np.sqrt(sizes[held])
+    lacks, ways = np.linalg.eigh(np.eye(held.sum()) - inverse.T @ seen @ inverse)
+    added = root @ ways * np.sqrt(np.maximum(lacks, 0.0))
+    return np.asarray(added @ added.T)
 
 
 def _unit_sizes(
