@@ -18,9 +18,10 @@ demo: $(VENV)/.core
 # What scripts/check and scripts/test need, without running them.
 develop: $(VENV)/.ok
 
+# All four distributions; `make test PACKAGE=serve` tests one (truepool, serve, jury or lab).
 test: $(VENV)/.ok
 	scripts/check
-	scripts/test
+	scripts/test $(if $(PACKAGE),--package $(PACKAGE))
 
 # Twice the time of the tests alone; fails below the floor in pyproject.toml.
 coverage: $(VENV)/.ok
@@ -32,7 +33,7 @@ test-slow: $(VENV)/.ok
 
 # The real MLServer, MLflow and Triton client, each installed under .peers the first time.
 test-peers: $(VENV)/.ok
-	scripts/test -n0 -m peers tests/peers
+	scripts/test -n0 -m peers packages/truepool-serve/tests/peers
 
 check: $(VENV)/.ok
 	scripts/check
@@ -47,12 +48,12 @@ fuzz: $(VENV)/.ok
 
 # The coordinator is killed 200 times under load, the power cut 500 times, PostgreSQL restarted.
 faults: $(VENV)/.ok
-	TRUEPOOL_KILLS=200 TRUEPOOL_CUTS=500 scripts/test -n0 -s tests/server/test_faults.py tests/server/test_postgres.py \
+	TRUEPOOL_KILLS=200 TRUEPOOL_CUTS=500 scripts/test -n0 -s packages/truepool-serve/tests/server/test_faults.py packages/truepool-serve/tests/server/test_postgres.py \
 		-k 'survives or would_be_found or two_coordinators or restarted'
 
 # Twenty draws of every scenario with known truth, audited: only what is missing in build/scenarios.jsonl.
 scenarios: $(VENV)/.ok
-	PYTHONPATH=tests $(VENV)/bin/python -W ignore -m scenarios $(SCENARIOS)
+	PYTHONPATH=packages/truepool/tests $(VENV)/bin/python -W ignore -m scenarios $(SCENARIOS)
 
 # The lines that decide, mutated: which tests cover which line, then how many mutants these kill.
 MUTANTS ?= 300
@@ -89,26 +90,28 @@ notebooks: $(VENV)/.docs
 	$(VENV)/bin/python scripts/run_notebooks.py
 
 constraints: $(VENV)/.ok
-	VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv pip compile -q -U --universal --no-header --no-annotate --all-extras pyproject.toml -o constraints.txt
+	VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv pip compile -q -U --universal --no-header --no-annotate --all-extras --group dev --group docs \
+		$(addprefix --no-emit-package ,truepool truepool-serve truepool-jury truepool-lab) packages/*/pyproject.toml -o constraints.txt
 
-# The core alone, for the demo; everything else; what the site needs.
+# The library alone, for the demo; all four with what tests need; what the site needs.
 INSTALL = VIRTUAL_ENV=$(VENV) $(VENV)/bin/uv pip install -q -c constraints.txt
+PROJECTS = pyproject.toml $(wildcard packages/*/pyproject.toml)
 
-$(VENV)/.core: pyproject.toml constraints.txt
+$(VENV)/.core: packages/truepool/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install -q --disable-pip-version-check uv
-	$(INSTALL) -e .
+	$(INSTALL) -e packages/truepool
 	touch $@
 
-$(VENV)/.ok: $(VENV)/.core reproduction/pyproject.toml
-	$(INSTALL) -e '.[dev]' -e ./reproduction
+$(VENV)/.ok: $(VENV)/.core $(PROJECTS)
+	$(INSTALL) --group dev -e 'packages/truepool[all]' -e packages/truepool-serve -e packages/truepool-jury -e packages/truepool-lab
 	touch $@
 
 # 200 MB that only the tests of many machines need.
 $(VENV)/.ray: $(VENV)/.ok
-	$(INSTALL) -e '.[ray]'
+	$(INSTALL) -e 'packages/truepool[ray]'
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.ok
-	$(INSTALL) -e '.[docs]'
+	$(INSTALL) --group docs
 	touch $@

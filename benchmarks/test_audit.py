@@ -10,12 +10,12 @@ import pytest
 from truepool.audits import audit
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.stress.drift import quality_panel
+from truepool_lab.stress.drift import quality_panel
 
 MEMORY = """
 import numpy as np
 from truepool.audits import audit
-from truepool.stress.drift import quality_panel
+from truepool_lab.stress.drift import quality_panel
 skills = np.linspace(0.6, 1.6, 10)
 panel = quality_panel("none", before=skills, after=skills, cases=100_000, honest=True)
 audit(panel)

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from truepool import datasets
-from truepool.datasets.credit_card import CreditCard
 from truepool.datasets.location import find_local
+from truepool_lab.datasets.credit_card import CreditCard
 
 pytestmark = pytest.mark.skipif(
     CreditCard.location() is None, reason="credit-card not here: set TRUEPOOL_DATA"

@@ -9,9 +9,9 @@ from joblib import Parallel, delayed
 
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.games import Game, Shift, draw_beliefs, incentives, payments, sweep
-from truepool.games.dynamics import play
-from truepool.games.payoffs import Steps
+from truepool_lab.games import Game, Shift, draw_beliefs, incentives, payments, sweep
+from truepool_lab.games.dynamics import play
+from truepool_lab.games.payoffs import Steps
 
 COSTS = Costs(fn=10, fp=1)
 GRID = Shift().shifts

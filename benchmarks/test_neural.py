@@ -5,7 +5,7 @@ import time
 import pytest
 
 from truepool.pools import make
-from truepool.stress.drift import quality_panel
+from truepool_lab.stress.drift import quality_panel
 
 NEURAL = ["mlp-2", "mlp-4", "deep-sets", "attention"]
 SKILLS = [1.5, 1.2, 1.0, 0.8, 0.5]

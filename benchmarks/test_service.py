@@ -36,8 +36,8 @@ uvicorn.Server(uvicorn.Config(api, log_level="critical", access_log=False)).run(
 sys.exit(0)
 """
 WITHOUT_LEDGER = """
-from truepool.server.answers import Answer, give
-from truepool.server.coordinator import Coordinator
+from truepool_serve.server.answers import Answer, give
+from truepool_serve.server.coordinator import Coordinator
 def report(self, caller, pool, reports):
     caller.check("report", pool)
     answer = Answer()

@@ -15,10 +15,10 @@ import msgspec
 import pytest
 
 from truepool.data.labels import Labels
-from truepool.server.access import ANYONE
-from truepool.server.agent_calls import AgentCalls
-from truepool.server.coordinator import Coordinator
-from truepool.server.endpoints import Endpoint
+from truepool_serve.server.access import ANYONE
+from truepool_serve.server.agent_calls import AgentCalls
+from truepool_serve.server.coordinator import Coordinator
+from truepool_serve.server.endpoints import Endpoint
 
 AGENTS = tuple("abcde")
 FEATURES = {f"x{j}": j / 10 for j in range(10)}

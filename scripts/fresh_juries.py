@@ -1,20 +1,67 @@
 """Simulated panels on which nothing was chosen: functions of the draw.
 
-They were made up after the prior for few cases was set, and before it was measured on
-any of them. Each returns reports (T, N) and what is true (T,).
+Those of `OWN` were made up after everything about a jury was set, those of `FRESH`
+after the prior for few cases was set and before it was measured on any of them. Each
+returns reports (T, N) and what is true (T,).
 """
 
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.datasets import synthetic
 
 Table = tuple[FloatArray, IntArray]
 ITEMS = 1_500
+
+
+def rubric(draw: int, items: int = ITEMS) -> Table:
+    """Six judges of two model families give scores from 1 to 5; errors run in families.
+
+    The judges see a quality in [0, 1] that is above 0.45 for good items, and most are
+    lenient.
+    """
+    rng = np.random.default_rng([draw, 1])
+    quality = rng.beta(2.0, 1.6, items)
+    truth = (quality + rng.normal(0, 0.12, items) > 0.45).astype(int)
+    family = rng.normal(0, 0.12, (items, 2))[:, [0, 0, 0, 1, 1, 1]]
+    seen = quality[:, None] + family + rng.normal(0, 0.15, (items, 6))
+    lenient = rng.uniform(-0.05, 0.2, 6)
+    return np.clip(np.round(4 * (seen + lenient)), 0, 4) / 4, truth
+
+
+def topics(draw: int, items: int = ITEMS) -> Table:
+    """Eight judges, each an expert in one of four topics and a novice in the others.
+
+    Three items in ten are positive; verdicts are probabilities with two decimals.
+    """
+    rng = np.random.default_rng([draw, 2])
+    truth = (rng.random(items) < 0.3).astype(int)
+    topic = rng.integers(0, 4, items)
+    expert = topic[:, None] == np.arange(8) % 4
+    strength = np.where(expert, 2.5, 0.5)
+    noise = rng.normal(size=(items, 8)) + 0.5 * rng.normal(size=(items, 1))
+    log_odds = strength * ((2 * truth - 1)[:, None] * strength + noise) + logit(0.3)
+    return np.round(expit(0.8 * log_odds), 2), truth
+
+
+def sleepers(draw: int, items: int = ITEMS) -> Table:
+    """Five judges, two of whom say 0.7 half of the time; a tenth of answers is absent.
+
+    One positive item in three is hard: all judges take it for a negative one.
+    """
+    rng = np.random.default_rng([draw, 3])
+    truth = (rng.random(items) < 0.4).astype(int)
+    looks = np.where((truth == 1) & (rng.random(items) < 1 / 3), 0, truth)
+    log_odds = 1.8 * (2 * looks - 1)[:, None] + 1.3 * rng.normal(size=(items, 5))
+    reports = np.round(expit(log_odds), 1)
+    reports[:, :2][rng.random((items, 2)) < 0.5] = 0.7
+    reports[rng.random(reports.shape) < 0.1] = np.nan
+    answered = ~np.isnan(reports).all(axis=1)
+    return reports[answered], truth[answered]
 
 
 def echo(draw: int) -> Table:
@@ -71,6 +118,11 @@ def alike(draw: int, *, bias: float = 0.0, base_rate: float = 0.3) -> Table:
     return panel.reports, panel.outcomes
 
 
+OWN: dict[str, Callable[[int], Table]] = {
+    "rubric": rubric,
+    "topics": topics,
+    "sleepers": sleepers,
+}
 FRESH: dict[str, Callable[[int], Table]] = {
     "echo": echo,
     "timid": timid,

@@ -10,7 +10,7 @@ import numpy as np
 from truepool.cli.demo_panels import collect_reports
 from truepool.data.tables import write_table
 
-OUT = Path(__file__).parents[1] / "src/truepool/datasets/example.csv"
+OUT = Path(__file__).parents[1] / "packages/truepool/src/truepool/datasets/example.csv"
 SHARE_SILENT = 0.075
 
 

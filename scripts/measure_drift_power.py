@@ -22,7 +22,7 @@ from truepool.core.arrays import FloatArray, logit
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.pools.mean import Mean
-from truepool.stress.drift import quality_panel
+from truepool_lab.stress.drift import quality_panel
 
 SKILLS = (1.0, 1.1, 1.2, 1.3, 1.4)
 BASE_RATES = (0.002, 0.02, 0.1, 0.37)

@@ -31,8 +31,8 @@ from truepool.core.arrays import FloatArray
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.pools.mean import Mean
-from truepool.stress.drift import quality_panel
-from truepool.stress.label_flip import LabelFlip
+from truepool_lab.stress.drift import quality_panel
+from truepool_lab.stress.label_flip import LabelFlip
 
 BASE_RATES = (0.002, 0.02, 0.05, 0.2, 0.37, 0.5)
 CASES = (150, 500, 2_000, 8_000)

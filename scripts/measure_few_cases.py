@@ -25,7 +25,7 @@ from truepool.core.arrays import FloatArray, IntArray
 from truepool.measures.losses import Loss
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / part) for part in ("benchmarks", "tests", "scripts")]
+sys.path[:0] = [str(ROOT / part) for part in ("benchmarks", "scripts")]
 
 REAL = (
     "heart", "heart-sparse", "diabetes", "diabetes-drift", "banana-mis", "web",
@@ -34,7 +34,7 @@ REAL = (
 )  # fmt: skip
 """Panels of two classes of the race, one or two of each source."""
 SIMULATED = ("rubric", "topics", "sleepers")
-"""Juries of `measure_jury.py`."""
+"""Juries of `fresh_juries.py`, whose others came later."""
 FRESH_REAL = (
     "heart-40", "diabetes-40", "banana", "web-sparse", "kdd-probe-60",
     "unsw-fuzzers-adv", "unsw-fuzzers-drift", "unsw-exploits", "unsw-exploits-mis",
@@ -49,10 +49,9 @@ Draw = tuple[tp.Panel, FloatArray, IntArray]
 
 def panels() -> dict[str, Callable[[int], Draw]]:
     """Return every panel, a function of the draw: what is learned, then new cases."""
-    import measure_jury
+    from fresh_juries import OWN
 
-    juries = measure_jury.own_panels()
-    return _draws(REAL, {name: juries[name] for name in SIMULATED})
+    return _draws(REAL, {name: OWN[name] for name in SIMULATED})
 
 
 def fresh_panels() -> dict[str, Callable[[int], Draw]]:

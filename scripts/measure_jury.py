@@ -20,18 +20,18 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from scipy.special import expit, logit
+from fresh_juries import OWN, Table
 
 import truepool as tp
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import TruepoolError
 from truepool.datasets.location import folders
-from truepool.juries.learned_pool import learn_pool
-from truepool.juries.rates import event_rate
-from truepool.juries.verdicts import Verdicts
-from truepool.measures.automation import certify
+from truepool_jury.juries.learned_pool import learn_pool
+from truepool_jury.juries.rates import event_rate
+from truepool_jury.juries.verdicts import Verdicts
+from truepool_jury.measures.automation import certify
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "packages/truepool-jury/tests"))
 from simulated_juries import (  # type: ignore[import-not-found]
     RECIPES,
     simulate,
@@ -45,7 +45,6 @@ RATE_LABELS = (20, 50, 200)
 BOUND_LABELS = (50, 100, 200, 500)
 POOL_LABELS = (10, 20, 50, 100, 200)
 COSTS = (tp.Costs(1, 1), tp.Costs(10, 1), tp.Costs(50, 1))
-Table = tuple[FloatArray, IntArray]
 
 
 @dataclass(frozen=True)
@@ -73,57 +72,6 @@ def study_panels() -> dict[str, Callable[[int], Table]]:
     for name in TABULAR:
         panels[name] = _tabular(name)
     return panels
-
-
-def own_panels() -> dict[str, Callable[[int], Table]]:
-    """Return three juries that nothing was set on."""
-    return {"rubric": rubric, "topics": topics, "sleepers": sleepers}
-
-
-def rubric(draw: int, items: int = 1500) -> Table:
-    """Six judges of two model families give scores from 1 to 5; errors run in families.
-
-    The judges see a quality in [0, 1] that is above 0.45 for good items, and most are
-    lenient.
-    """
-    rng = np.random.default_rng([draw, 1])
-    quality = rng.beta(2.0, 1.6, items)
-    truth = (quality + rng.normal(0, 0.12, items) > 0.45).astype(int)
-    family = rng.normal(0, 0.12, (items, 2))[:, [0, 0, 0, 1, 1, 1]]
-    seen = quality[:, None] + family + rng.normal(0, 0.15, (items, 6))
-    lenient = rng.uniform(-0.05, 0.2, 6)
-    return np.clip(np.round(4 * (seen + lenient)), 0, 4) / 4, truth
-
-
-def topics(draw: int, items: int = 1500) -> Table:
-    """Eight judges, each an expert in one of four topics and a novice in the others.
-
-    Three items in ten are positive; verdicts are probabilities with two decimals.
-    """
-    rng = np.random.default_rng([draw, 2])
-    truth = (rng.random(items) < 0.3).astype(int)
-    topic = rng.integers(0, 4, items)
-    expert = topic[:, None] == np.arange(8) % 4
-    strength = np.where(expert, 2.5, 0.5)
-    noise = rng.normal(size=(items, 8)) + 0.5 * rng.normal(size=(items, 1))
-    log_odds = strength * ((2 * truth - 1)[:, None] * strength + noise) + logit(0.3)
-    return np.round(expit(0.8 * log_odds), 2), truth
-
-
-def sleepers(draw: int, items: int = 1500) -> Table:
-    """Five judges, two of whom say 0.7 half of the time; a tenth of answers is absent.
-
-    One positive item in three is hard: all judges take it for a negative one.
-    """
-    rng = np.random.default_rng([draw, 3])
-    truth = (rng.random(items) < 0.4).astype(int)
-    looks = np.where((truth == 1) & (rng.random(items) < 1 / 3), 0, truth)
-    log_odds = 1.8 * (2 * looks - 1)[:, None] + 1.3 * rng.normal(size=(items, 5))
-    reports = np.round(expit(log_odds), 1)
-    reports[:, :2][rng.random((items, 2)) < 0.5] = 0.7
-    reports[rng.random(reports.shape) < 0.1] = np.nan
-    answered = ~np.isnan(reports).all(axis=1)
-    return reports[answered], truth[answered]
 
 
 def measure(
@@ -277,7 +225,7 @@ def main() -> None:
     parser.add_argument("--own", action="store_true")
     given = parser.parse_args()
     chosen = given.part or parts
-    panels = own_panels() if given.own else study_panels()
+    panels = OWN if given.own else study_panels()
     warnings.simplefilter("ignore")
     if "rates" in chosen:
         cells = [*measure(panels, RATE_LABELS, given.draws, rate_covers)]

@@ -17,7 +17,7 @@ from scipy.stats import norm
 from truepool.audits.leaks import find_suspects
 from truepool.data.panel import Panel
 
-sys.path.append(str(Path(__file__).parents[1] / "tests"))
+sys.path.append(str(Path(__file__).parents[1] / "packages/truepool/tests"))
 
 POSITIVES = (20, 50, 100, 200)
 NEGATIVES = 10_000

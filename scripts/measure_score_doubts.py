@@ -21,7 +21,7 @@ from truepool.core.arrays import FloatArray, IntArray
 from truepool.data.panel import Panel
 from truepool.pools.habits import Doubt, Habits
 
-sys.path.append(str(Path(__file__).parents[1] / "tests"))
+sys.path.append(str(Path(__file__).parents[1] / "packages/truepool/tests"))
 
 BATCH = 300
 LEARNED = (500, 20_000)

@@ -1,20 +1,21 @@
 """Put a run into the documentation: its numbers, its pages and its figures.
 
-Run: truepool reproduce --full --jobs 2, then python reproduction/scripts/publish.py.
+Run: truepool reproduce --full --jobs 2, then python scripts/publish_reproduction.py.
 With labels only these are measured; they are added to the numbers published before,
-and the page says that they are apart: publish.py paper-run tab:regret tab:poa.
+and the page says that they are apart:
+python scripts/publish_reproduction.py paper-run tab:regret tab:poa.
 """
 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from truepool_paper import reproduce
-from truepool_paper.archive import add, from_jsonl, to_jsonl
-from truepool_paper.render import conclusions
-from truepool_paper.render.report import markdown, svg
+from truepool_lab.paper import reproduce
+from truepool_lab.paper.archive import add, from_jsonl, to_jsonl
+from truepool_lab.paper.render import conclusions
+from truepool_lab.paper.render.report import markdown, svg
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[1] / "docs"
 
 
 def publish(out: Path, labels: Sequence[str] = ()) -> None:

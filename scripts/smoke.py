@@ -1,8 +1,9 @@
 #!/usr/bin/env python
-"""What an installed truepool must do without extras; run by scripts/smoke.
+"""What an installed truepool must do; run by scripts/smoke with a name and a part.
 
-It reads a table, audits, fits, saves, loads and scores, in Python and by command, in an
-empty folder, and prints the versions it ran with.
+In an empty folder it reads a table, audits, fits, saves, loads and scores, in Python
+and by command, uses the distributions that the part names, is told what to install for
+the others, and prints the versions it ran with.
 """
 
 import csv
@@ -13,14 +14,39 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
+PARTS = {
+    "serve": ("ledger", "verify", "no-such.db"),
+    "jury": ("jury", "votes.csv", "--outcome", "y", "--json"),
+    "lab": ("game", "--cases", "200", "--payment", "brier"),
+}
+"""What each distribution adds, as words of a command."""
 
-def run(*words: str) -> str:
+
+def start(*words: str) -> "subprocess.CompletedProcess[str]":
     """Run the command that belongs to this Python."""
     command = Path(sys.executable).parent / "truepool"
-    found = subprocess.run([command, *words], capture_output=True, text=True)
+    return subprocess.run([command, *words], capture_output=True, text=True)
+
+
+def run(*words: str) -> str:
+    """Return what a command prints; it must not fail."""
+    found = start(*words)
     if found.returncode:
         sys.exit(f"truepool {' '.join(words)} failed:\n{found.stderr}")
     return found.stdout
+
+
+def check_parts(installed: str) -> None:
+    """Use what is installed; for the others be told what to install."""
+    Path("votes.csv").write_text("a,b,c,y\n" + "1,1,0,1\n0,0,1,0\n1,0,1,1\n" * 10)
+    for part, words in PARTS.items():
+        found = start(*words)
+        if installed in (part, "all"):
+            wanted = "there is no ledger" if part == "serve" else ""
+            if wanted not in found.stderr or (found.returncode and not wanted):
+                sys.exit(f"truepool {' '.join(words)} failed:\n{found.stderr}")
+        elif f"pip install 'truepool[{part}]'" not in found.stderr:
+            sys.exit(f"truepool {words[0]} must say what to install:\n{found.stderr}")
 
 
 def write_table(path: Path) -> None:
@@ -53,7 +79,7 @@ def check_python() -> None:
 
 
 def check_command() -> None:
-    """Fit, score, show and replay by command; say what is missing without extras."""
+    """Fit, score, show and replay by command."""
     run("--version")
     run("fit", "reports.csv", "--outcome", "y", "--pool", "vcg", "-o", "a.pool")
     run("score", "a.pool", "reports.csv", "-o", "scored.csv")
@@ -71,10 +97,11 @@ def main() -> None:
         write_table(Path("reports.csv"))
         check_python()
         check_command()
+        check_parts(sys.argv[2])
         os.chdir("/")
     names = ("truepool", "numpy", "scipy", "scikit-learn", "numba", "pyarrow")
     shown = ", ".join(f"{name} {version(name)}" for name in names)
-    print(f"{' '.join(sys.argv[1:])}: fine with {shown}")
+    print(f"{sys.argv[1]}: fine with {shown}")
 
 
 if __name__ == "__main__":

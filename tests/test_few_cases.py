@@ -11,7 +11,7 @@ import pytest
 @pytest.fixture(scope="module")
 def script():
     """The script that prints the table of docs/pools.md."""
-    path = Path(__file__).parents[2] / "scripts" / "measure_few_cases.py"
+    path = Path(__file__).parents[1] / "scripts" / "measure_few_cases.py"
     spec = spec_from_file_location("measure_few_cases", path)
     module = module_from_spec(spec)
     sys.modules["measure_few_cases"] = module

@@ -1,4 +1,4 @@
-"""CONTRIBUTING shows the layers that the import contract enforces."""
+"""CONTRIBUTING shows the layers that the import contracts enforce."""
 
 import pkgutil
 import re
@@ -7,38 +7,45 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-import truepool
+import pytest
 
 ROOT = Path(__file__).parents[1]
+NAMES = sorted(path.name for path in (ROOT / "packages").iterdir())
+FUNCTIONS = ("truepool.datasets", "truepool_lab.datasets", "truepool_jury.datasets")
+"""Packages that offer functions named like their modules, and look after that."""
 
 
-def contract():
-    """Names of each layer, top first; not yet built ones are in parentheses."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    contracts = settings["tool"]["importlinter"]["contracts"]
-    layers = next(c for c in contracts if c["type"] == "layers" and c["exhaustive"])
+def contract(name):
+    """Names of each layer, top first; the contract leaves no package out."""
+    path = ROOT / "packages" / name / "pyproject.toml"
+    contracts = tomllib.loads(path.read_text())["tool"]["importlinter"]["contracts"]
+    containers = [name.replace("-", "_")]
+    (layers,) = (c for c in contracts if c["containers"] == containers)
+    assert layers["exhaustive"]
     return [re.findall(r"\w+", layer) for layer in layers["layers"]]
 
 
-def shown():
-    """Names of each row of the table in CONTRIBUTING."""
-    text = (ROOT / "CONTRIBUTING.md").read_text()
+def shown(name):
+    """Names of each row of the table of a distribution in CONTRIBUTING."""
+    text = (ROOT / "CONTRIBUTING.md").read_text().split(f"**{name}**")[1]
     table = text.split("| layer | what it holds |")[1].split("\n\n")[0]
     rows = [line for line in table.splitlines() if line.startswith("| `")]
     return [re.findall(r"`(\w+)`", row.split("|")[1]) for row in rows]
 
 
-def test_contributing_shows_the_layers_of_the_import_contract():
-    assert shown() == contract()
+@pytest.mark.parametrize("name", NAMES)
+def test_contributing_shows_the_layers_of_the_import_contract(name):
+    assert shown(name) == contract(name)
 
 
-def test_no_module_has_the_name_of_what_its_package_offers():
+@pytest.mark.parametrize("name", NAMES)
+def test_no_module_has_the_name_of_what_its_package_offers(name):
     # Python sets a module on its package when it is first imported: one of the same
-    # name would then take the place of a function. `datasets` alone has such names,
-    # and looks after them itself.
-    for info in pkgutil.walk_packages(truepool.__path__, "truepool."):
-        package, _, name = info.name.rpartition(".")
+    # name would then take the place of a function.
+    root = import_module(name.replace("-", "_"))
+    for info in pkgutil.walk_packages(root.__path__, f"{root.__name__}."):
+        package, _, own = info.name.rpartition(".")
         import_module(info.name)
-        if package != "truepool.datasets":
-            found = getattr(import_module(package), name)
+        if package not in FUNCTIONS:
+            found = getattr(import_module(package), own)
             assert isinstance(found, ModuleType), info.name

@@ -10,18 +10,42 @@ yaml = pytest.importorskip("yaml")
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = ROOT / ".github" / "workflows"
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-PAPER = tomllib.loads((ROOT / "reproduction" / "pyproject.toml").read_text())["project"]
+PROJECTS = {
+    path.parent.name: tomllib.loads(path.read_text())["project"]
+    for path in sorted(ROOT.glob("packages/*/pyproject.toml"))
+}
+PROJECT = PROJECTS["truepool"]
+OTHERS = {name: project for name, project in PROJECTS.items() if name != "truepool"}
 
 
 def load(path):
     return yaml.safe_load(path.read_text())
 
 
-def test_both_distributions_have_one_version():
-    assert PROJECT["version"] == PAPER["version"]
-    others = [*ROOT.glob("src/**/*.py"), ROOT / "CITATION.cff", ROOT / "Containerfile"]
-    assert not [path for path in others if PROJECT["version"] in path.read_text()]
+def test_all_distributions_have_one_version_and_need_each_other_in_it():
+    version = PROJECT["version"]
+    assert {project["version"] for project in PROJECTS.values()} == {version}
+    for name, project in OTHERS.items():
+        assert project["name"] == name
+        assert f"truepool=={version}" in project["dependencies"]
+        extra = PROJECT["optional-dependencies"][name.removeprefix("truepool-")]
+        assert [re.sub(r"\[.*\]", "", each) for each in extra] == [f"{name}=={version}"]
+    others = [
+        *ROOT.glob("packages/*/src/**/*.py"),
+        ROOT / "CITATION.cff",
+        ROOT / "Containerfile",
+    ]
+    assert not [path for path in others if version in path.read_text()]
+
+
+def test_the_library_needs_none_of_the_others():
+    assert not [each for each in PROJECT["dependencies"] if each.startswith("truepool")]
+
+
+def test_every_distribution_has_the_licence_of_the_repository():
+    for name in PROJECTS:
+        copy = ROOT / "packages" / name / "LICENSE"
+        assert copy.read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
 def test_the_classifiers_name_every_python_that_is_tested():

@@ -9,10 +9,9 @@ from types import SimpleNamespace
 import pytest
 from check_site import problems
 from reference import pages
-from typer.main import get_command
 
 import truepool
-from truepool.cli.verbs import app
+from truepool.cli.verbs import every_command
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -83,12 +82,7 @@ def test_no_field_of_a_request_or_an_answer_lacks_its_meaning(reference):
 
 
 def test_every_verb_and_option_is_in_the_reference_of_the_command_line(reference):
-    def walk(command):
-        yield command
-        for name in getattr(command, "commands", ()):
-            yield from walk(command.commands[name])
-
-    for command in walk(get_command(app)):
+    for _, command in every_command():
         for parameter in command.params:
             for option in parameter.opts:
                 assert option in reference["cli.md"] or not option.startswith("-")

@@ -13,12 +13,12 @@ from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.errors import SourceError
 from truepool.datasets.columns import number_columns, read_columns, text_column
 from truepool.datasets.location import folders
-from truepool.datasets.nsl_kdd import CATEGORIES as KDD_TEXT
-from truepool.datasets.nsl_kdd import NAMES as KDD_NAMES
-from truepool.datasets.nsl_kdd import NSLKDD
-from truepool.datasets.unsw_nb15 import CATEGORIES as UNSW_TEXT
-from truepool.datasets.unsw_nb15 import NAMES as UNSW_NAMES
-from truepool.datasets.unsw_nb15 import UNSWNB15
+from truepool_lab.datasets.nsl_kdd import CATEGORIES as KDD_TEXT
+from truepool_lab.datasets.nsl_kdd import NAMES as KDD_NAMES
+from truepool_lab.datasets.nsl_kdd import NSLKDD
+from truepool_lab.datasets.unsw_nb15 import CATEGORIES as UNSW_TEXT
+from truepool_lab.datasets.unsw_nb15 import NAMES as UNSW_NAMES
+from truepool_lab.datasets.unsw_nb15 import UNSWNB15
 
 Source: TypeAlias = tuple[FloatArray, IntArray]
 

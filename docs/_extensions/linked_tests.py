@@ -44,8 +44,8 @@ def with_anchors(highlighted: str, found: dict[int, str]) -> str:
 def page_of(path: str) -> str:
     """Return the page of a file.
 
-    >>> page_of("tests/games/test_theory.py")
-    '_tests/tests/games/test_theory'
+    >>> page_of("packages/truepool-lab/tests/games/test_theory.py")
+    '_tests/packages/truepool-lab/tests/games/test_theory'
     """
     return f"{FOLDER}/{path.removesuffix('.py')}"
 

@@ -16,8 +16,9 @@ def pages() -> dict[str, str]:
         "grpc.md": service.grpc(),
         "errors.md": service.errors(),
         "layers.md": layers.layers(),
-        "layers.svg": layers.diagram(layers.contract()),
     }
+    for name in layers.NAMES:
+        found[f"{name}.svg"] = layers.diagram(layers.contract(name))
     for name, (title, modules) in python.TOPICS.items():
         top = python.TOP.get(name, ())
         found[f"python/{name}.md"] = python.python(title, top, modules)

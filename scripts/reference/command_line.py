@@ -1,6 +1,5 @@
 """The command line, as its parsers describe it."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from reference.page import NOTE, join
@@ -11,18 +10,16 @@ WIDTH = 100
 
 def cli() -> str:
     """Return the help of every verb, as the parsers print it."""
-    from typer.main import get_command
+    from truepool.cli.verbs import every_command
 
-    from truepool.cli.verbs import app
-
-    root = get_command(app)
     parts = [
         "# Command line",
         NOTE,
         "What `--help` prints. Each command has a [page](../which_command.md) with"
         " examples.",
     ]
-    for path, command in commands("truepool", root):
+    for words, command in every_command():
+        path = f"truepool {words}".strip()
         if len(path.split()) > 1:
             parts.append(f"{'#' * len(path.split())} {path}")
         parts.append(f"```text\n{help_text(path, command)}\n```")
@@ -37,14 +34,6 @@ def verbs() -> str:
     from truepool.cli.verbs import app
 
     return help_text("truepool", get_command(app), PAGE_WIDTH) + "\n"
-
-
-def commands(path: str, command: Any) -> Iterator[tuple[str, Any]]:
-    """Walk through a command and the commands under it."""
-    yield path, command
-    names = command.list_commands(None) if hasattr(command, "list_commands") else ()
-    for name in names:
-        yield from commands(f"{path} {name}", command.get_command(None, name))
 
 
 def help_text(path: str, command: Any, width: int = WIDTH) -> str:

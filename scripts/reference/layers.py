@@ -1,33 +1,44 @@
-"""The layers of the library, drawn from the import contract."""
+"""The layers of each distribution, drawn from its import contract."""
 
 import tomllib
 from html import escape
 
 from reference.page import NOTE, ROOT, join
 
+NAMES = ("truepool", "truepool-serve", "truepool-jury", "truepool-lab")
+"""The distributions, the one that the others use first."""
 
-def contract() -> list[list[str]]:
-    """Return the layers of the import contract, top first."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+def contract(name: str) -> list[list[str]]:
+    """Return the layers of a distribution by its import contract, top first."""
+    project = ROOT / "packages" / name / "pyproject.toml"
+    settings = tomllib.loads(project.read_text())
     (found,) = (
         entry
         for entry in settings["tool"]["importlinter"]["contracts"]
-        if entry.get("containers") == ["truepool"]
+        if entry.get("containers") == [name.replace("-", "_")]
     )
     return [layer.split(" : ") for layer in found["layers"]]
 
 
 def layers() -> str:
     """Return the page on the layers."""
+    shown = [
+        part
+        for name in NAMES
+        for part in (f"## {name}", f"![The layers of {name}, top first]({name}.svg)")
+    ]
     return join(
         [
             "# Layers",
             NOTE,
-            "An upper layer may import a lower one, never the reverse; packages of one"
-            " layer do not import each other. import-linter checks it, and this diagram"
-            " is drawn from its contract. [CONTRIBUTING](../../CONTRIBUTING.md) says"
-            " what each holds.",
-            "![The layers of truepool, top first](layers.svg)",
+            "truepool-serve, truepool-jury and truepool-lab use public names of"
+            " truepool, which imports none of them. In each an upper layer may import"
+            " a lower one, never the reverse; packages of one layer do not import"
+            " each other. import-linter checks it, and these diagrams are drawn from"
+            " its contracts. [CONTRIBUTING](../../CONTRIBUTING.md) says what each"
+            " holds.",
+            *shown,
         ]
     )
 
@@ -54,6 +65,6 @@ def diagram(rows: list[list[str]]) -> str:
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-2 -2 {width + 4} '
-        f'{len(rows) * step - 14}" role="img"><title>Layers of truepool</title>'
+        f'{len(rows) * step - 14}" role="img"><title>Layers, top first</title>'
         f"<style>{style}</style>{''.join(parts)}</svg>\n"
     )

@@ -9,26 +9,42 @@ from typing import Any
 from reference.page import NOTE, join
 
 TOPICS = {
-    "panels": ("Panels, costs and decisions", ("data.weights",)),
-    "pools": ("Pools", ("pools",)),
-    "learners": ("Learners and streams", ("learners", "online", "online.alarms")),
+    "panels": ("Panels, costs and decisions", ("truepool.data.weights",)),
+    "pools": ("Pools", ("truepool.pools",)),
+    "learners": (
+        "Learners and streams",
+        ("truepool.learners", "truepool.online", "truepool.online.alarms"),
+    ),
     "measures": (
         "Losses, scores, credit, diversity",
         (
-            "measures.losses",
-            "measures.scores",
-            "measures.credit",
-            "measures.diversity",
+            "truepool.measures.losses",
+            "truepool.measures.scores",
+            "truepool.measures.credit",
+            "truepool.measures.diversity",
         ),
     ),
-    "audits": ("Audits and comparisons", ("audits", "comparison")),
-    "juries": ("Juries", ("juries",)),
-    "games": ("Games", ("games", "games.payments", "games.theory")),
-    "stress": ("Stress", ("stress", "stress.drift")),
-    "agents": ("Agents", ("agents", "agents.llm", "agents.zoo")),
-    "datasets": ("Data sets in Python", ("datasets",)),
+    "audits": ("Audits and comparisons", ("truepool.audits", "truepool.comparison")),
+    "juries": ("Juries", ("truepool_jury.juries",)),
+    "games": (
+        "Games",
+        (
+            "truepool_lab.games",
+            "truepool_lab.games.payments",
+            "truepool_lab.games.theory",
+        ),
+    ),
+    "stress": ("Stress", ("truepool_lab.stress", "truepool_lab.stress.drift")),
+    "agents": (
+        "Agents",
+        ("truepool.agents", "truepool_jury.llm", "truepool.agents.zoo"),
+    ),
+    "datasets": ("Data sets in Python", ("truepool.datasets",)),
     "client": ("Client", ()),
-    "figures": ("Figures", ("render.figures",)),
+    "figures": (
+        "Figures",
+        ("truepool.render.figures", "truepool_lab.render.game_paths"),
+    ),
 }
 """Page of the Python reference, its title, and the modules it shows whole."""
 TOP = {
@@ -57,9 +73,9 @@ def python(title: str, names: tuple[str, ...], modules: tuple[str, ...]) -> str:
         top = [directive(f"truepool.{n}", getattr(truepool, n)) for n in names]
         parts += ["## truepool", block(top)]
     for name in modules:
-        things = public(import_module(f"truepool.{name}"))
+        things = public(import_module(name))
         body = [directive(shown(name, thing), thing) for thing in things]
-        parts += [f"## truepool.{name}", block(body)]
+        parts += [f"## {name}", block(body)]
     return join(parts)
 
 
@@ -75,8 +91,8 @@ def shown(module: str, thing: Any) -> str:
     name: str = thing.__name__
     if getattr(truepool, name, None) is thing:
         return f"truepool.{name}"
-    offered = getattr(import_module(f"truepool.{module}"), name, None) is thing
-    return f"truepool.{module}.{name}" if offered else f"{thing.__module__}.{name}"
+    offered = getattr(import_module(module), name, None) is thing
+    return f"{module}.{name}" if offered else f"{thing.__module__}.{name}"
 
 
 def public(module: ModuleType) -> list[Any]:

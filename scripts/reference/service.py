@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from reference.page import NOTE, ROOT, join
+from reference.page import NOTE, join
 
 EXIT_CODES = """\
 | code | means |
@@ -49,8 +49,8 @@ def http() -> str:
 
 def openapi() -> dict[str, Any]:
     """Return the OpenAPI document of the service."""
-    from truepool.server.coordinator import Coordinator
-    from truepool.server.http import app
+    from truepool_serve.server.coordinator import Coordinator
+    from truepool_serve.server.http import app
 
     with tempfile.TemporaryDirectory() as folder:
         coordinator = Coordinator(Path(folder) / "pools.db")
@@ -144,7 +144,9 @@ def type_name(schema: dict[str, Any]) -> str:
 
 def grpc() -> str:
     """Return the methods of the coordinator, and its ``.proto`` file."""
-    folder = ROOT / "src" / "truepool" / "server" / "protocol"
+    from truepool_serve.server import protocol
+
+    (folder,) = map(Path, protocol.__path__)
     text = (folder / "coordinator.proto").read_text()
     lines = ["| method | request | response | meaning |", "|---|---|---|---|"]
     pattern = r"((?:  //.*\n)*)  rpc (\w+)\(([\w ]+)\) returns \(([\w ]+)\);"
@@ -168,8 +170,8 @@ def grpc() -> str:
 def errors() -> str:
     """Return the codes of requests, the exit codes and the classes of errors."""
     from truepool.core import errors as module
-    from truepool.server import grpc_server
-    from truepool.server import http as http_server
+    from truepool_serve.server import grpc_server
+    from truepool_serve.server import http as http_server
 
     codes = ["| code | HTTP | gRPC |", "|---|---|---|"]
     for code, status in http_server.STATUS.items():

@@ -3,12 +3,11 @@
 import sys
 
 import pytest
-from typer.main import get_command
 
 from truepool.cli import main
-from truepool.cli.verbs import app
+from truepool.cli.verbs import every_command
+from truepool.core import distributions, plugins
 
-ROOT = get_command(app)
 EXAMPLE_NOTE = "No table was given: these are the cases of the bundled example.\n"
 """What a command that reads a table prints on standard error where none is given."""
 
@@ -27,15 +26,26 @@ def truepool(monkeypatch, capsys):
     return run
 
 
-def verbs():
-    """Every verb by its words, those in groups too."""
-    for name in ROOT.list_commands(None):
-        command = ROOT.get_command(None, name)
-        for part, verb in getattr(command, "commands", {"": command}).items():
-            yield f"{name} {part}".strip(), verb
+def is_installed(words):
+    """Whether a verb is here: those of other distributions may be missing."""
+    every, found = distributions.names("verb"), plugins.every(plugins.VERBS)
+    missing = {name.replace(".", " ") for name in every if name not in found}
+    parts = words.split()
+    return missing.isdisjoint(" ".join(parts[:n]) for n in range(1, len(parts) + 1))
 
 
-VERBS = dict(verbs())
+def needs_verb(words):
+    """Skip a test of a verb where its distribution is not installed."""
+    reason = f"truepool {words} is not installed"
+    return pytest.mark.skipif(not is_installed(words), reason=reason)
+
+
+VERBS = {
+    words: verb
+    for words, verb in every_command()
+    if not hasattr(verb, "commands") and is_installed(words)
+}
+"""Every verb by its words, those in groups too."""
 OPTIONS = [
     (name, parameter)
     for name, verb in VERBS.items()

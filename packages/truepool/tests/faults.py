@@ -1,13 +1,10 @@
 """Panels for the audit: sound ones, and each with one planted fault."""
 
 import numpy as np
+from simulated_faults import copycat, label_flip, quality_panel, temperature
 
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.stress.copycat import Copycat
-from truepool.stress.drift import quality_panel
-from truepool.stress.label_flip import LabelFlip
-from truepool.stress.temperature import Temperature
 
 SKILLS = [1.2, 1.1, 1.0, 1.3, 1.15]
 COSTS = Costs(fn=5, fp=1)
@@ -22,15 +19,15 @@ def sound(seed=0, cases=2000, skills=SKILLS, correlation=0.2):
 
 
 def over_confident(seed=0, cases=2000):
-    return Temperature(0.4)(sound(seed, cases), "agent2")
+    return temperature(sound(seed, cases), "agent2", 0.4)
 
 
 def flipped(seed=0, cases=2000):
-    return LabelFlip()(sound(seed, cases), "agent1")
+    return label_flip(sound(seed, cases), "agent1")
 
 
 def copied(seed=0, cases=2000, noise=0.0):
-    return Copycat(source="agent0", noise=noise)(sound(seed, cases), "agent3")
+    return copycat(sound(seed, cases), "agent3", source="agent0", noise=noise)
 
 
 def drifted(seed=0, cases=2000):

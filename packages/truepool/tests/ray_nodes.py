@@ -77,6 +77,29 @@ def skip_where_ray_cannot_run():
         pytest.skip(f"Ray does not start here: {err[-500:]}")
 
 
+@pytest.fixture(scope="module")
+def ray(tmp_path_factory):
+    """An engine on a Ray of our own on this machine."""
+    from truepool.core.engine import ray_cluster
+    from truepool.core.errors import EngineError
+
+    need_ray()
+    token = tmp_path_factory.getbasetemp() / "ray_token"
+    if not token.exists():  # Ray reads it once per process
+        token.write_text(secrets.token_hex(32))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_AUTH_MODE", "token")
+        patch.setenv("RAY_AUTH_TOKEN_PATH", str(token))
+        patch.delenv("RAY_ADDRESS", raising=False)
+        with ExitStack() as stack:
+            try:
+                engine = stack.enter_context(ray_cluster.RayCluster())
+            except EngineError:
+                skip_where_ray_cannot_run()
+                raise
+            yield engine
+
+
 def session_processes(session):
     """Processes of a session that are alive; those of Ray have groups of their own."""
     for entry in Path("/proc").iterdir():

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from distributions import install
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "extending.md").read_text()
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
@@ -59,10 +59,12 @@ def test_the_tree_of_the_page_lists_the_modules_of_its_entry_points(package):
 def test_the_samples_pass_their_own_tests_and_the_whole_contract(package):
     tests = sorted(map(str, package.glob("test_*.py")))
     assert len(tests) == 3
-    (wanted,) = re.findall(r'^scripts/test tests/contract -k "(.+)"$', PAGE, re.M)
+    (wanted,) = re.findall(
+        r'^scripts/test packages/truepool/tests/contract -k "(.+)"$', PAGE, re.M
+    )
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-n0", "-q", "-p", "no:cacheprovider",
-         "tests/contract", *tests, "-k", f"{wanted} or few_agents"],
+         "packages/truepool/tests/contract", *tests, "-k", f"{wanted} or few_agents"],
         cwd=ROOT, capture_output=True, text=True,
         env={**os.environ, "PYTHONPATH": str(package)},
     )  # fmt: skip

@@ -106,9 +106,6 @@ def test_a_seed_is_a_whole_number(seed):
         lambda: tp.audit(panel, seed=seed),
         lambda: pools.make("boosted", seed=seed).fit_panel(panel),
         lambda: pools.make("vcg", seed=seed).fit_panel(panel),
-        lambda: tp.jury(panel, seed=seed),
-        lambda: tp.games.incentives(panel, seed=seed),
-        lambda: tp.games.Game(3).solve("vcg", seed=seed),
         lambda: tp.credit.shapley(many, seed=seed),
         lambda: tp.credit.sample_shapley(many, seed=seed),
         lambda: tp.credit.leave_one_out(panel, removals=1, seed=seed),
@@ -118,9 +115,8 @@ def test_a_seed_is_a_whole_number(seed):
             use()
 
 
-@pytest.mark.parametrize("name", ["boosted", "stacked-mlp"])
-def test_a_seed_may_be_large(name):
-    pool = pools.make(name, seed=2**32).fit_panel(random_panel(0, 30))
+def test_a_seed_may_be_large():
+    pool = pools.make("boosted", seed=2**32).fit_panel(random_panel(0, 30))
     assert np.isfinite(pool.predict_proba(random_panel(0, 30).reports)).all()
 
 
@@ -157,21 +153,6 @@ def test_costs_whose_ratio_is_no_number_are_refused(cost):
         with pytest.raises(CostError, match=f"for {name} .*Express it in another unit"):
             tp.Costs(**{name: cost})
     assert 0 < tp.Costs(fn=1e100, fp=1e-100).threshold < 1
-
-
-@pytest.mark.parametrize(
-    ("reports", "costs"),
-    [
-        (np.zeros((20, 3)), None),
-        (np.ones((20, 3)), None),
-        (np.tile(np.arange(20)[:, None] % 2, (1, 3)).astype(float), None),
-        (np.full((20, 3), 5e-324), None),
-        (np.full((20, 3), 0.5), tp.Costs(fn=1e100, fp=1e-100)),
-    ],
-)
-def test_incentives_of_extreme_reports_are_numbers(reports, costs):
-    panel = tp.Panel(reports, np.arange(20) % 2)
-    assert "of 3 agents" in repr(tp.games.incentives(panel, costs=costs))
 
 
 def test_an_error_of_the_system_is_one_line(truepool, tmp_path):

@@ -12,7 +12,7 @@ from simulated_juries import RECIPES, simulate
 
 import truepool as tp
 from truepool.data.tables import read_column_names
-from truepool.juries.verdict_table import in_words_of_a_jury
+from truepool_jury.juries.verdict_table import in_words_of_a_jury
 
 JUDGES = ("ann", "bob", "cy", "dee", "eve")
 
@@ -637,6 +637,7 @@ def test_a_long_table_has_one_row_per_verdict(table, truepool, tmp_path):
          "labels, as --labels, or name another column (--weight)"),
         (("--outcome", "label"), "there is no 'label'; columns: id, ann"),
         (("--json", "-o", "-"), "standard output takes either the items or JSON"),
+        (("--cost-fp", "amount"), "--cost-fp names the column 'amount'. Pass"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_sentence(words, sentence, table, truepool, tmp_path):

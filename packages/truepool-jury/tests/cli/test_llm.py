@@ -17,11 +17,11 @@ from pyarrow import csv
 from stand_in import KEY, MODEL, OTHER, endpoint, says, stand_in, status
 
 from truepool import read_panel
-from truepool.agents import llm
+from truepool_jury import llm
 
 __all__ = ["endpoint", "stand_in"]
 
-PAGE = Path(__file__).parents[2] / "docs" / "llm.md"
+PAGE = Path(__file__).parents[4] / "docs" / "llm.md"
 COMMAND = "import sys; from truepool.cli import main; main()"
 AGENT = f"direct ({MODEL})"
 

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from truepool.core.errors import SourceError
-from truepool.datasets.arrays import read_arrays
-from truepool.datasets.judgebench import judge_probabilities
+from truepool_jury.datasets.judgebench import judge_probabilities
 
 
 def test_a_deviation_of_score_is_one_and_a_half_log_odds_in_tenths():
@@ -21,15 +19,3 @@ def test_a_verdict_is_never_certain(verdict, chance):
         [np.array([[1.0], [2.0]]) * np.ones(5), np.full((2, 2), verdict)]
     )
     assert judge_probabilities(scores)[0, 5:].tolist() == pytest.approx([chance] * 2)
-
-
-def test_a_file_with_other_arrays_is_refused(tmp_path):
-    np.savez(tmp_path / "other.npz", y=[1])
-    with pytest.raises(SourceError, match="with the arrays votes, y; it holds"):
-        read_arrays(tmp_path / "other.npz", ("votes", "y"))
-
-
-def test_nothing_in_a_file_can_run_code(tmp_path):
-    np.savez(tmp_path / "pickled.npz", y=np.array([{}], dtype=object))
-    with pytest.raises(SourceError, match="must be the published file"):
-        read_arrays(tmp_path / "pickled.npz", ("y",))

@@ -6,8 +6,8 @@ import pytest
 
 from truepool.core.errors import OutcomeError, SettingError, SourceError
 from truepool.data.tables import ReportTable, TableFormat
-from truepool.juries import read_verdicts
-from truepool.juries.evaluation_logs import READERS, read_log
+from truepool_jury.juries import read_verdicts
+from truepool_jury.juries.evaluation_logs import READERS, read_log
 
 
 def lines(path, *objects):

@@ -24,19 +24,19 @@ from truepool.core.errors import (
 )
 from truepool.core.formatting import percent
 from truepool.data.tables import ReportTable
-from truepool.juries.advice import advise
-from truepool.juries.column_pairs import order_bias, repetition
-from truepool.juries.judges import similarity
-from truepool.juries.learned_pool import learn_pool
-from truepool.juries.rates import event_rate
-from truepool.juries.score_scale import fit_scale
-from truepool.juries.verdicts import Verdicts
 from truepool.measures.inference import estimate_rate
 from truepool.pools.log_odds import LogOdds
 from truepool.pools.shrunk import Shrunk
-from truepool.render.html.jury import html
-from truepool.render.jury_advice import headline, steps
-from truepool.render.tables.jury import show
+from truepool_jury.juries.advice import advise
+from truepool_jury.juries.column_pairs import order_bias, repetition
+from truepool_jury.juries.judges import similarity
+from truepool_jury.juries.learned_pool import learn_pool
+from truepool_jury.juries.rates import event_rate
+from truepool_jury.juries.score_scale import fit_scale
+from truepool_jury.juries.verdicts import Verdicts
+from truepool_jury.render.advice import headline, steps
+from truepool_jury.render.page import html
+from truepool_jury.render.tables import show
 
 LABELS = 60
 
@@ -988,6 +988,9 @@ TABLE = reports_only(np.full((4, 2), 0.5), ("ann", "bob"))
         ({"label_next": 9}, SettingError, "the number of items without a label, 4; got 9"),
         ({"max_error": 1.5}, SettingError, "max_error must lie between"),
         ({"pool": "vcg"}, SettingError, "must be log-odds or crowd; got 'vcg'"),
+        ({"seed": -1}, SettingError, "a seed must be a whole number"),
+        ({"seed": 1.5}, SettingError, "a seed must be a whole number"),
+        ({"seed": "a"}, SettingError, "a seed must be a whole number"),
     ],
 )  # fmt: skip
 def test_bad_settings_are_refused_in_one_sentence(settings, kind, message):

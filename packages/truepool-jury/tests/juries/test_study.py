@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from dataset_requirements import needs
+from fresh_juries import OWN, sleepers
 
 DRAWS, POOL_DRAWS = 100, 20
 STUDY_SHRUNK = {10: -7.4, 20: -9.7, 50: -14.7, 100: -18.7, 200: -21.9}
@@ -16,7 +17,7 @@ STUDY_SHRUNK = {10: -7.4, 20: -9.7, 50: -14.7, 100: -18.7, 200: -21.9}
 @pytest.fixture(scope="module")
 def script():
     """The script that prints the tables of docs/jury.md."""
-    path = Path(__file__).parents[2] / "scripts" / "measure_jury.py"
+    path = Path(__file__).parents[4] / "scripts" / "measure_jury.py"
     spec = spec_from_file_location("measure_jury", path)
     module = module_from_spec(spec)
     sys.modules["measure_jury"] = module
@@ -76,14 +77,14 @@ def test_few_labels_help_the_shrunk_pool_and_harm_a_regression(script):
 
 
 def test_the_cost_covers_what_the_decisions_cost_on_a_fresh_jury(script):
-    panels = {"sleepers": lambda draw: script.sleepers(draw, 400)}
+    panels = {"sleepers": lambda draw: sleepers(draw, 400)}
     (cell,) = script.measure(panels, (50,), 8, script.cost_covers)
     assert cell.values.shape == (8, 3)
     assert cell.mean >= 0.95 - error(0.95, 24)
 
 
 def test_fresh_juries_are_tables_of_verdicts(script, capsys):
-    for make in script.own_panels().values():
+    for make in OWN.values():
         reports, truth = make(0)
         assert reports.shape[0] == len(truth)
         assert np.nanmin(reports) >= 0

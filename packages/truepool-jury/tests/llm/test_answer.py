@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truepool.agents.llm.answer import TOOL, instruction, options, read
-from truepool.agents.llm.completion import FAULTS, Completion
+from truepool_jury.llm.answer import TOOL, instruction, options, read
+from truepool_jury.llm.completion import FAULTS, Completion
 
 READABLE = {
     '{"probability": 0.25}': 0.25,

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stand_in import QUOTED
 
-from truepool.agents.llm.prompts import Material
-from truepool.agents.llm.quotation import MARK_LENGTH, Quotation
-from truepool.agents.llm.template import PAPER, Template, names
 from truepool.core.errors import SettingError, SourceError, UnknownNameError
+from truepool_jury.llm.prompts import Material
+from truepool_jury.llm.quotation import MARK_LENGTH, Quotation
+from truepool_jury.llm.template import PAPER, Template, names
 
 ROW = {"flag": "SF", "size": 3.0, "input": "2 + 2?", "output": "4", "output_a": "4", "output_b": "5"}  # fmt: skip
 MATERIAL = Material(

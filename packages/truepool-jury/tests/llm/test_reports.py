@@ -25,11 +25,11 @@ from stand_in import (
     status,
 )
 
-from truepool.agents.llm import Budget, Endpoint, Retry, ask
-from truepool.agents.llm.answer_cache import open_cache
-from truepool.agents.llm.batch import MAX_FAILURES
-from truepool.agents.llm.completion import Completion
 from truepool.core.errors import AgentError, EndpointError, TruepoolError
+from truepool_jury.llm import Budget, Endpoint, Retry, ask
+from truepool_jury.llm.answer_cache import open_cache
+from truepool_jury.llm.batch import MAX_FAILURES
+from truepool_jury.llm.completion import Completion
 
 __all__ = ["endpoint", "stand_in"]
 

@@ -8,10 +8,10 @@ import pytest
 from httpx2 import Request, Response
 from openai import APIConnectionError, APIStatusError, APITimeoutError
 
-from truepool.agents.llm import Budget, Retry, Spending
-from truepool.agents.llm.completion import Completion
-from truepool.agents.llm.retry import is_temporary, requested_wait
 from truepool.core.errors import EndpointError, SettingError
+from truepool_jury.llm import Budget, Retry, Spending
+from truepool_jury.llm.completion import Completion
+from truepool_jury.llm.retry import is_temporary, requested_wait
 
 REQUEST = Request("POST", "http://localhost/v1/chat/completions")
 

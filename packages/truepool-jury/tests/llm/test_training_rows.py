@@ -2,13 +2,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from truepool.agents.llm.training_rows import (
+from truepool.core.errors import OutcomeError
+from truepool_jury.llm.training_rows import (
     EXAMPLES,
     FOCUS,
     draw_examples,
     informative_features,
 )
-from truepool.core.errors import OutcomeError
 
 
 def test_examples_are_drawn_by_seed_and_show_both_answers():

@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
-from truepool.measures.automation import (
+from truepool_jury.measures.automation import (
     MIN_FORECAST,
     certify,
     error_bound,

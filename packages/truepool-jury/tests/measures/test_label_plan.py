@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from truepool.core.errors import SettingError
-from truepool.measures import label_plan
-from truepool.measures.label_plan import plan_labels
+from truepool_jury.measures import label_plan
+from truepool_jury.measures.label_plan import plan_labels
 
 
 def pooled(cases=1000):

@@ -9,8 +9,8 @@ from simulated_juries import RECIPES, simulate, with_labels
 
 import truepool as tp
 from truepool.data.tables import ReportTable
-from truepool.render.html.jury import MAX_ITEMS, html
-from truepool.render.jury_advice import MAX_NAMED, headline, steps
+from truepool_jury.render.advice import MAX_NAMED, headline, steps
+from truepool_jury.render.page import MAX_ITEMS, html
 
 HOSTILE = "</style><script>alert(1)</script>"
 

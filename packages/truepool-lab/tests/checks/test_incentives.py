@@ -4,8 +4,8 @@ import pytest
 from faults import COSTS, sound
 
 from truepool.audits import audit
-from truepool.audits.topics.incentives import describe
-from truepool.games import incentives
+from truepool_lab.checks.incentives import describe
+from truepool_lab.games import incentives
 
 QUICK = {"costs": COSTS, "resamples": 50}
 
@@ -18,11 +18,12 @@ def findings_of(**settings):
 def test_a_wrong_threshold_tempts_agents_to_correct_it():
     (finding,) = findings_of(threshold=0.5)
     assert finding.severity == "note"
-    assert finding.figure == "incentives"
+    assert finding.figure == "details"
     # The threshold is moved first, and what is gained then is what is left to gain.
     most = incentives(sound(), "mean", COSTS).rows[0]
     assert finding.who == (most.agent,)
     assert finding.number.value == most.best.gain
+    assert dict(finding.details)[most.agent] == finding.number
     assert "decisions would cost less" in finding.sentence
 
 

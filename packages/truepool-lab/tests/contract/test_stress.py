@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from panels import panels, random_panel
 
-from truepool import stress
 from truepool.core.errors import AgentError, SettingError, UnknownNameError
 from truepool.data.panel import Panel
+from truepool_lab import stress
 
 EVERY = list(stress.every())
 LISTENS = {

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from truepool.core.errors import SourceError
-from truepool.datasets.cicids2017 import (
+from truepool_lab.datasets.cicids2017 import (
     CICIDS2017,
     LABEL,
     NAMES,

@@ -5,7 +5,7 @@ import pytest
 from dataset_requirements import needs
 
 from truepool.core.errors import SettingError
-from truepool.datasets.credit_card import NAMES, CreditCard, credit_card
+from truepool_lab.datasets.credit_card import NAMES, CreditCard, credit_card
 
 HEADER = ",".join(f'"{name}"' for name in (*NAMES, "Class"))
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from truepool.datasets.heart import Heart, heart
+from truepool_lab.datasets.heart import Heart, heart
 
 LINES = (
     "63.0,1.0,1.0,145.0,233.0,1.0,2.0,150.0,0.0,2.3,3.0,0.0,6.0,0",

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
 from truepool.core.errors import SettingError
-from truepool.datasets.intrusion import PARTS, SHARES, Intrusion, counts, intrusion
+from truepool_lab.datasets.intrusion import PARTS, SHARES, Intrusion, counts, intrusion
 
 # tab:perclass, and accuracy and rare recall of tab:multiclass.
 RECALLS = {

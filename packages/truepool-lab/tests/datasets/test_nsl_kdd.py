@@ -8,7 +8,7 @@ import pytest
 from dataset_requirements import needs
 
 from truepool.core.errors import SettingError, SourceError
-from truepool.datasets.nsl_kdd import FIFTH, NAMES, TEST, TRAIN, Features, nsl_kdd
+from truepool_lab.datasets.nsl_kdd import FIFTH, NAMES, TEST, TRAIN, Features, nsl_kdd
 
 
 @pytest.mark.data

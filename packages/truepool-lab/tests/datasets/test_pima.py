@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from truepool.datasets.pima import NAMES, Pima, pima
+from truepool_lab.datasets.pima import NAMES, Pima, pima
 
 LINES = (
     ",".join([*NAMES, "Outcome"]),

@@ -3,7 +3,7 @@
 import pytest
 
 from truepool.core.errors import SourceError
-from truepool.datasets.unsw_nb15 import CATEGORIES, NAMES, UNSWNB15, unsw_nb15
+from truepool_lab.datasets.unsw_nb15 import CATEGORIES, NAMES, UNSWNB15, unsw_nb15
 
 HEADER = "\ufeffid," + ",".join(NAMES) + ",attack_cat,label"
 

@@ -14,7 +14,7 @@ from truepool.core.errors import (
     UnknownNameError,
 )
 from truepool.data.costs import Costs
-from truepool.games import (
+from truepool_lab.games import (
     ClippedBeliefsWarning,
     Game,
     draw_beliefs,

@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose
 
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
-from truepool.games import Game, Shift, payments
-from truepool.games.dynamics import draw_visibility
 from truepool.pools import every
+from truepool_lab.games import Game, Shift, payments
+from truepool_lab.games.dynamics import draw_visibility
 
 COSTS = Costs(fn=10, fp=1)
 GAME = Game(threshold=0.3, costs=COSTS, cases=2000)

@@ -11,7 +11,7 @@ import truepool as tp
 from truepool.core.errors import BeliefError, SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.games import Game, PriceOfAnarchy
+from truepool_lab.games import Game, PriceOfAnarchy
 
 COSTS = Costs(fn=10, fp=1)
 

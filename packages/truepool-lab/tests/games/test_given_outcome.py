@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import beta, multivariate_normal, norm
 
 from truepool.core.errors import BeliefError, SettingError, UnknownNameError
-from truepool.games import Game, draw_beliefs
+from truepool_lab.games import Game, draw_beliefs
 
 
 @cache

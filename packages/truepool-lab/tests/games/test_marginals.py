@@ -7,7 +7,7 @@ from scipy import stats
 from scipy.integrate import dblquad
 
 from truepool.core.errors import BeliefError, UnknownNameError
-from truepool.games.marginals import (
+from truepool_lab.games.marginals import (
     Beta,
     Probit,
     belief_correlation,

@@ -13,9 +13,9 @@ import truepool as tp
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.games import draw_beliefs, incentives
-from truepool.games.misreport_trial import FAMILIES, SEARCH_CASES
-from truepool.games.misreports import AgentIncentive
+from truepool_lab.games import draw_beliefs, incentives
+from truepool_lab.games.misreport_trial import FAMILIES, SEARCH_CASES
+from truepool_lab.games.misreports import AgentIncentive
 
 COSTS = Costs(fn=10, fp=1)
 
@@ -157,7 +157,7 @@ def test_a_large_panel_is_looked_at_in_part_and_says_so():
 
 
 def test_a_curve_is_chosen_on_part_of_the_cases(monkeypatch):
-    monkeypatch.setattr("truepool.games.misreport_trial.SEARCH_CASES", 100)
+    monkeypatch.setattr("truepool_lab.games.misreport_trial.SEARCH_CASES", 100)
     found = incentives(panel_of(600, offset=0.1), "mean", payment="log", cv=2)
     assert found.payment == "log"
     assert all(row.families[0].deviation[0] < 0 for row in found.rows)
@@ -181,6 +181,13 @@ def test_what_has_no_incentives_is_refused():
         incentives(random_panel(0), payment="cash")
     with pytest.raises(SettingError, match="threshold must lie"):
         incentives(random_panel(0), threshold=2.0)
+
+
+def test_every_case_counts_once():
+    panel = random_panel(7, cases=60, silent=0.15)
+    weights = np.random.default_rng(4).integers(1, 4, 60)
+    with pytest.raises(SettingError, match="count every case once"):
+        incentives(Panel(panel.reports, panel.outcomes, weights=weights), "mean")
 
 
 @pytest.mark.parametrize("positive", [lambda t: t < 3, lambda t: t > 50])

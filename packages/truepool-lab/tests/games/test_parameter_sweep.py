@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from truepool.core.errors import SettingError, UnknownNameError
-from truepool.games import ClippedBeliefsWarning, Game, parameter_sweep, sweep
+from truepool_lab.games import ClippedBeliefsWarning, Game, parameter_sweep, sweep
 
 GAME = Game(threshold=0.4, cases=500)
 

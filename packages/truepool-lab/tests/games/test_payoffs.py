@@ -7,17 +7,17 @@ from panels import random_panel
 
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
-from truepool.games import draw_beliefs, payments
-from truepool.games.agent_view import AgentView, pooled_probability
-from truepool.games.payments.brier_with_penalty import RegularisedBrier
-from truepool.games.payments.vcg import VCG
-from truepool.games.payments.wsu import WSU
-from truepool.games.payoffs import Curve, Squares, Steps
-from truepool.games.responses import Affine, Cut, Exact, Shift
 from truepool.measures.losses import Loss
 from truepool.pools import make as named_pool
 from truepool.pools.mean import Mean
 from truepool.pools.median import Median
+from truepool_lab.games import draw_beliefs, payments
+from truepool_lab.games.agent_view import AgentView, pooled_probability
+from truepool_lab.games.payments.brier_with_penalty import RegularisedBrier
+from truepool_lab.games.payments.vcg import VCG
+from truepool_lab.games.payments.wsu import WSU
+from truepool_lab.games.payoffs import Curve, Squares, Steps
+from truepool_lab.games.responses import Affine, Cut, Exact, Shift
 
 COSTS = Costs(fn=10, fp=1)
 TAU = 0.3
@@ -220,7 +220,7 @@ def test_missing_reports_give_weights_case_by_case():
 @pytest.mark.parametrize("name", ["bayes", "best-agent", "median", "mean"])
 @pytest.mark.parametrize("at_once", [1, 700, 100_000])
 def test_many_columns_of_reports_are_pooled_as_one_by_one(name, at_once, monkeypatch):
-    monkeypatch.setattr("truepool.games.agent_view.ROWS_AT_ONCE", at_once)
+    monkeypatch.setattr("truepool_lab.games.agent_view.ROWS_AT_ONCE", at_once)
     panel = random_panel(0, cases=200)
     pool = named_pool(name).fit(panel.reports, panel.outcomes)
     view = AgentView(1, panel.reports, panel.outcomes * 1.0, pool, COSTS, TAU)

@@ -5,8 +5,15 @@ import pytest
 from numpy.testing import assert_allclose
 
 from truepool.core.errors import SettingError, UnknownNameError
-from truepool.games.payoffs import Squares
-from truepool.games.responses import Affine, Cut, Exact, Shift, as_response, best_index
+from truepool_lab.games.payoffs import Squares
+from truepool_lab.games.responses import (
+    Affine,
+    Cut,
+    Exact,
+    Shift,
+    as_response,
+    best_index,
+)
 
 
 def test_the_grid_is_the_papers():

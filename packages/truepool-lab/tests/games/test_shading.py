@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
-from truepool.core.kernels import shading_compiled, shading_reference
 from truepool.measures.decisions import EDGE
+from truepool_lab.kernels import shading_compiled, shading_reference
 
 BOTH = pytest.mark.parametrize(
     "shading", [shading_reference, shading_compiled], ids=["reference", "compiled"]

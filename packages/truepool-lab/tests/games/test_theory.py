@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
-from truepool.games import Game, draw_beliefs, theory
-from truepool.games.marginals import variance
+from truepool_lab.games import Game, draw_beliefs, theory
+from truepool_lab.games.marginals import variance
 
 GRID = [(2, 0.0), (2, 0.9), (5, 0.2), (5, 0.5), (10, 0.8), (20, 0.5)]
 

@@ -6,7 +6,7 @@ import pytest
 
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
-from truepool.games import Affine, Game, Shift, verify
+from truepool_lab.games import Affine, Game, Shift, verify
 
 COSTS = Costs(fn=10, fp=1)
 CALIBRATED = Game(

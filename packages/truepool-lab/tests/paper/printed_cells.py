@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from truepool_paper.expected import paper_tables
+from truepool_lab.paper.expected import paper_tables
 
 
 def cell(label, key, column):

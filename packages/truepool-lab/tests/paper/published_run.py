@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import t
 
-from truepool_paper.archive import from_jsonl
+from truepool_lab.paper.archive import from_jsonl
 
-ARCHIVE = Path(__file__).parents[2] / "docs" / "reproduction.jsonl"
+ARCHIVE = Path(__file__).parents[4] / "docs" / "reproduction.jsonl"
 
 
 @cache

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from truepool_paper.claims import every
+from truepool_lab.paper.claims import every
 
 ROUNDING = 1e-9
 """Means that lie between two quotes may be quoted as either."""

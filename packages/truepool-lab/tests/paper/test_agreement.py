@@ -4,9 +4,9 @@ from math import inf
 
 import pytest
 
-from truepool_paper.agreement import Level, Order, level, log_ratio, order
-from truepool_paper.expected import Number
-from truepool_paper.verdicts import CellVerdict, Measurement, mean
+from truepool_lab.paper.agreement import Level, Order, level, log_ratio, order
+from truepool_lab.paper.expected import Number
+from truepool_lab.paper.verdicts import CellVerdict, Measurement, mean
 
 
 def cell(printed, measured, verdict="apart", kind="evidence", rounding=0.0):

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from truepool_paper import Answer, reproduce
-from truepool_paper.archive import add, from_jsonl, to_jsonl
-from truepool_paper.expected import paper_tables
-from truepool_paper.interface import Reading
+from truepool_lab.paper import Answer, reproduce
+from truepool_lab.paper.archive import add, from_jsonl, to_jsonl
+from truepool_lab.paper.expected import paper_tables
+from truepool_lab.paper.interface import Reading
 
 LABELS = ["tab:hyperparams", "tab:drift_regret", "fig:drift_regret"]
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from truepool.core.engine import Cell
-from truepool.games import Game
-from truepool_paper import canonical_game
-from truepool_paper.canonical_game import (
+from truepool_lab.games import Game
+from truepool_lab.paper import canonical_game
+from truepool_lab.paper.canonical_game import (
     ABOVE,
     BELOW,
     CALIBRATED,
@@ -18,7 +18,7 @@ from truepool_paper.canonical_game import (
     row_name,
     solve,
 )
-from truepool_paper.settings import COSTS
+from truepool_lab.paper.settings import COSTS
 
 CELL = Cell("any", (("cases", 1000),), 0)
 

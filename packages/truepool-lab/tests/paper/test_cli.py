@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-import truepool_paper
-from truepool_paper.expected import paper_tables
+import truepool_lab.paper
+from truepool_lab.paper.expected import paper_tables
 
 CHEAP = ["tab:hyperparams"]
 
@@ -101,7 +101,7 @@ def test_when_stopped_it_names_the_finished_work_and_how_to_resume(
     def stopped(*args, **settings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("truepool_paper.reproduce", stopped)
+    monkeypatch.setattr("truepool_lab.paper.reproduce", stopped)
     code, out, err = truepool("reproduce", *CHEAP, "--output", tmp_path)
     assert (code, out) == (130, "")
     assert (
@@ -118,15 +118,23 @@ def test_rows_that_are_no_rows_are_one_sentence(truepool, tmp_path):
 
 
 def test_listing_the_verbs_imports_no_experiment():
-    code = "import sys, truepool_paper.cli; print('\\n'.join(sys.modules))"
+    code = "import sys, truepool_lab.paper.cli; print('\\n'.join(sys.modules))"
     answer = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    heavy = {"numpy", "scipy", "sklearn", "matplotlib", "truepool_paper.experiments"}
+    heavy = {
+        "numpy",
+        "scipy",
+        "sklearn",
+        "matplotlib",
+        "truepool_lab.paper.experiments",
+    }
     assert not heavy & set(answer.stdout.split())
 
 
 def test_public_names_are_imported_when_they_are_first_used():
-    assert {name: getattr(truepool_paper, name) for name in truepool_paper.__all__}
+    assert {
+        name: getattr(truepool_lab.paper, name) for name in truepool_lab.paper.__all__
+    }
     with pytest.raises(AttributeError, match="nothing"):
-        truepool_paper.nothing  # noqa: B018
+        truepool_lab.paper.nothing  # noqa: B018

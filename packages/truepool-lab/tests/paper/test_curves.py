@@ -1,7 +1,7 @@
 import numpy as np
 
 from truepool.measures.scores import ece
-from truepool_paper.curves import bin_counts, curve, points
+from truepool_lab.paper.curves import bin_counts, curve, points
 
 
 def test_gaps_of_a_curve_add_up_to_the_calibration_error():

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from printed_cells import cell, column, row, unlike
 
-from truepool.games import theory
-from truepool_paper.expected import paper_tables
+from truepool_lab.games import theory
+from truepool_lab.paper.expected import paper_tables
 
 RHOS = (0, 0.2, 0.5, 0.8, 0.95)
 

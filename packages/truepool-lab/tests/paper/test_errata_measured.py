@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from printed_cells import cell, column, row, unlike
 
-from truepool_paper.expected import paper_tables
+from truepool_lab.paper.expected import paper_tables
 
 DATA = ("NSL-KDD", "Credit Card", "UNSW-NB15")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 PAGE = (ROOT / "docs" / "errata.md").read_text()
 NAMED = sorted(set(re.findall(r"\[`([^`:]+)::(\w+)`\]\(([^)]+)\)", PAGE)))
 UNDECIDED = "## 6. Not decided here"
@@ -29,7 +29,7 @@ def test_every_test_it_names_is_there(path, name, link):
 
 def test_no_test_is_named_in_another_form():
     assert len(re.findall(r"::", PAGE)) == len(
-        re.findall(r"\[`(?:reproduction/)?tests/[^`]+::", PAGE)
+        re.findall(r"\[`packages/[^`/]+/tests/[^`]+::", PAGE)
     )
 
 
@@ -49,7 +49,5 @@ def test_a_row_is_decided_by_a_test_or_stands_among_the_undecided():
     for line in rows:
         claim, holds, tests = line.strip("| ").split(" | ")
         if (claim, tests) != ("claim", "decided by"):
-            assert re.fullmatch(r"(\[`(reproduction/)?tests/\S+\)(<br>)?)+", tests), (
-                claim
-            )
+            assert re.fullmatch(r"(\[`packages/\S+\)(<br>)?)+", tests), claim
             assert holds

@@ -9,10 +9,10 @@ from printed_cells import cell
 from truepool import Costs, Panel, credit, replay
 from truepool.core.engine import Cell, one_thread
 from truepool.datasets import synthetic
-from truepool.games import draw_beliefs, theory
 from truepool.pools.vcg import VCG
-from truepool_paper.experiments.data_efficiency import DataEfficiency
-from truepool_paper.experiments.robustness import Robustness
+from truepool_lab.games import draw_beliefs, theory
+from truepool_lab.paper.experiments.data_efficiency import DataEfficiency
+from truepool_lab.paper.experiments.robustness import Robustness
 
 
 def test_x9_reports_of_a_mean_belief_of_0_3_cannot_fall_by_more_than_0_3():

@@ -3,9 +3,9 @@ from importlib.resources import files
 
 import pytest
 
-from truepool_paper.expected import _number, paper_tables
+from truepool_lab.paper.expected import _number, paper_tables
 
-RAW = json.loads((files("truepool_paper.expected") / "tables.json").read_text())
+RAW = json.loads((files("truepool_lab.paper.expected") / "tables.json").read_text())
 
 
 def test_all_51_tables_and_13_figures_are_there():

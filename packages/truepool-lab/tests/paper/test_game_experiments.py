@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from truepool.core.engine import Cell, one_thread
-from truepool_paper.canonical_game import ABOVE, BELOW, solve
-from truepool_paper.expected import paper_tables
-from truepool_paper.experiments import find
-from truepool_paper.verdicts import judge, summarise
+from truepool_lab.paper.canonical_game import ABOVE, BELOW, solve
+from truepool_lab.paper.expected import paper_tables
+from truepool_lab.paper.experiments import find
+from truepool_lab.paper.verdicts import judge, summarise
 
 TABLES = [
     "tab:poa", "tab:corr_poa", "tab:scaling", "tab:threshold", "tab:n2_verify",

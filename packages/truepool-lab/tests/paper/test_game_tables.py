@@ -12,14 +12,16 @@ import numpy as np
 import pytest
 
 from truepool import Costs
-from truepool.games import Game, payments, sweep, theory, verify
+from truepool_lab.games import Game, payments, sweep, theory, verify
 
 COSTS = Costs(fn=10, fp=1)
 CANONICAL = Game(threshold=0.3, costs=COSTS, cases=3000)
 ABOVE, LEVEL, BELOW = 0.36, 0.0, -0.055
 RHOS = [0.0, 0.2, 0.5, 0.8, 0.95]
 
-pytestmark = pytest.mark.filterwarnings("ignore::truepool.games.ClippedBeliefsWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::truepool_lab.games.ClippedBeliefsWarning"
+)
 run = partial(sweep, jobs=1)
 
 

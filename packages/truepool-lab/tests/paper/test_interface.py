@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from truepool.core.engine import Cell
-from truepool_paper.experiments.hyperparams import Hyperparams
-from truepool_paper.interface import row
+from truepool_lab.paper.experiments.hyperparams import Hyperparams
+from truepool_lab.paper.interface import row
 
 
 @pytest.mark.parametrize("value", [np.nan, float("inf"), np.float64("-inf")])

@@ -3,8 +3,8 @@ import pytest
 from scipy.special import expit
 
 from truepool import Panel
-from truepool_paper.expected import paper_tables
-from truepool_paper.methods import methods, platt_probabilities, pool_with, tally
+from truepool_lab.paper.expected import paper_tables
+from truepool_lab.paper.methods import methods, platt_probabilities, pool_with, tally
 
 
 def some_panel(seed, cases=4000):

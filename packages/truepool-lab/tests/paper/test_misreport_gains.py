@@ -10,9 +10,9 @@ from truepool.datasets import synthetic
 from truepool.measures import credit
 from truepool.measures.losses import Loss
 from truepool.pools import configure
-from truepool_paper.methods import vcg
-from truepool_paper.misreport_gains import MISREPORTS, Coordinator, changed, send
-from truepool_paper.settings import COSTS
+from truepool_lab.paper.methods import vcg
+from truepool_lab.paper.misreport_gains import MISREPORTS, Coordinator, changed, send
+from truepool_lab.paper.settings import COSTS
 
 TAUS = (0.5, COSTS.threshold)
 SLOW = pytest.param("auto", marks=pytest.mark.slow)

@@ -9,7 +9,7 @@ import pytest
 
 from truepool import replay, scores
 from truepool.learners import make
-from truepool.stress import drift
+from truepool_lab.stress import drift
 
 BEFORE, AFTER = [2.0, 1.5, 1.0, 0.8, 0.5], [0.5, 0.8, 1.0, 1.5, 2.0]
 

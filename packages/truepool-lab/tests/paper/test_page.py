@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from truepool_paper.archive import from_jsonl
-from truepool_paper.expected import paper_tables
-from truepool_paper.experiments import with_variants
+from truepool_lab.paper.archive import from_jsonl
+from truepool_lab.paper.expected import paper_tables
+from truepool_lab.paper.experiments import with_variants
 
 APART = {
     "tab:approx_vcg", "tab:edge_summary", "tab:jetson_inference", "tab:jetson_rtt",
@@ -16,13 +16,13 @@ APART = {
 }  # fmt: skip
 """With running times, which a busy machine would spoil, and one measured again after
 stacking had learned to fill in missing reports."""
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 ARCHIVE = (ROOT / "docs/reproduction.jsonl").read_text(encoding="utf-8")
 RUN = from_jsonl(ARCHIVE)
 
 
 def test_the_page_is_what_the_stored_rows_make():
-    script = runpy.run_path(str(ROOT / "reproduction/scripts/publish.py"))
+    script = runpy.run_path(str(ROOT / "scripts/publish_reproduction.py"))
     page = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
     assert page == script["page"](ARCHIVE)
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from truepool_paper.archive import from_jsonl
-from truepool_paper.experiments.misreports import POOLS
+from truepool_lab.paper.archive import from_jsonl
+from truepool_lab.paper.experiments.misreports import POOLS
 
-RUN = from_jsonl((Path(__file__).parents[2] / "docs/reproduction.jsonl").read_text())
+RUN = from_jsonl((Path(__file__).parents[4] / "docs/reproduction.jsonl").read_text())
 SLOW, BEST = "eta*/2", "R_T against the best agent"
 QUOTED = [
     ("tab:regret_main", "66", "tab:regret_main", (1000,), "regret"),
@@ -69,7 +69,7 @@ COLUMNS = (
 
 
 def test_the_page_on_incentives_shows_the_rows_of_misreports():
-    page = (Path(__file__).parents[2] / "docs/incentives.md").read_text()
+    page = (Path(__file__).parents[4] / "docs/incentives.md").read_text()
     cells = RUN["tab:neural_comp@misreports"].cells
     shown = {name: pool for pool, name in POOLS.items()}
     lines = re.findall(r"^\| `([\w-]+)` \| (0\..*) \|$", page, re.MULTILINE)

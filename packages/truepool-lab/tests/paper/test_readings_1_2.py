@@ -11,10 +11,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from truepool import Costs, Panel, replay
-from truepool.games import ClippedBeliefsWarning, Game, draw_beliefs, theory, verify
-from truepool.games.marginals import Beta, belief_correlation
 from truepool.learners import make as learner
 from truepool.measures.scores import ece
+from truepool_lab.games import ClippedBeliefsWarning, Game, draw_beliefs, theory, verify
+from truepool_lab.games.marginals import Beta, belief_correlation
 
 ASYMMETRIC, EVEN = Costs(fn=10, fp=1), Costs(1, 1)
 
@@ -61,7 +61,7 @@ def test_shrinkage_is_largest_without_correlation_and_none_with_all():
     [(0.36, -0.36, "up"), (0.0, 0.0, "one"), (-0.055, 0.055, "down")],
     ids=["tab:poa", "tab:delta_vs_n", "tab:observability"],
 )
-@pytest.mark.filterwarnings("ignore::truepool.games.ClippedBeliefsWarning")
+@pytest.mark.filterwarnings("ignore::truepool_lab.games.ClippedBeliefsWarning")
 def test_one_line_explains_three_families_of_tables(offset, shift, poa):
     end = Game(offset=offset, threshold=0.3, cases=100_000).solve("brier")
     # The grid has steps of 0.01, and clipping takes a little of the offset away.

@@ -13,10 +13,11 @@ from sklearn.model_selection import train_test_split
 
 from truepool import Costs, Panel, agents, datasets, diversity, pools, scores
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.datasets import Features, nsl_kdd
+from truepool.datasets import Features
 from truepool.pools import Pool
-from truepool_paper.real_task import FIFTH
-from truepool_paper.settings import UNCLIPPED
+from truepool_lab.datasets import nsl_kdd
+from truepool_lab.paper.real_task import FIFTH
+from truepool_lab.paper.settings import UNCLIPPED
 
 SEEDS = (0, 1, 2)
 VALIDATION = 0.2  # of the train part: apd:hyperparams

@@ -9,10 +9,10 @@ from truepool import datasets
 from truepool.core.engine import cells
 from truepool.measures.diversity import correlation, mean_over_pairs
 from truepool.measures.scores import ece
-from truepool_paper.expected import paper_tables
-from truepool_paper.experiments.heterogeneity import COMPOSITIONS, team
-from truepool_paper.methods import methods, pool_with, tally, vcg
-from truepool_paper.real_task import task
+from truepool_lab.paper.expected import paper_tables
+from truepool_lab.paper.experiments.heterogeneity import COMPOSITIONS, team
+from truepool_lab.paper.methods import methods, pool_with, tally, vcg
+from truepool_lab.paper.real_task import task
 
 
 @needs("credit-card")

@@ -4,7 +4,7 @@ import pytest
 from truepool import Features, agents, datasets
 from truepool.core.engine import Cell
 from truepool.core.errors import SourceError
-from truepool_paper.real_task import (
+from truepool_lab.paper.real_task import (
     ROWS,
     SOURCES,
     THRESHOLDS,
@@ -104,6 +104,6 @@ def test_without_the_data_one_sentence_names_the_folder(name, tmp_path, monkeypa
 
     monkeypatch.setenv("TRUEPOOL_DATA", str(tmp_path / "empty"))
     monkeypatch.setenv("TRUEPOOL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("truepool.datasets.download.urlopen", unreachable)
+    monkeypatch.setattr("truepool.datasets.location.urlopen", unreachable)
     with pytest.raises(SourceError, match="TRUEPOOL_DATA"):
         task(name, None, FIRST)

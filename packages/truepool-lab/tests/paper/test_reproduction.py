@@ -6,9 +6,9 @@ import pytest
 
 from truepool.core.engine import cells
 from truepool.core.errors import UnknownNameError
-from truepool_paper import experiments, reproduce
-from truepool_paper.expected import paper_tables
-from truepool_paper.interface import Experiment, Reading, row
+from truepool_lab.paper import experiments, reproduce
+from truepool_lab.paper.expected import paper_tables
+from truepool_lab.paper.interface import Experiment, Reading, row
 
 LABELS = ["tab:poa", "fig:overview", "tab:scaling"]
 
@@ -46,7 +46,7 @@ class Fake(Experiment):
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
     monkeypatch.setattr(experiments, "every", lambda: {"fake": Fake})
-    monkeypatch.setattr("truepool_paper.reproduction.every", lambda: {"fake": Fake})
+    monkeypatch.setattr("truepool_lab.paper.reproduction.every", lambda: {"fake": Fake})
 
 
 def test_numbers_stand_beside_the_printed_ones(tmp_path):
@@ -81,9 +81,9 @@ def test_what_cannot_be_run_is_pending_with_the_reason(tmp_path, monkeypatch):
     result = reproduce(LABELS, out=tmp_path)
     assert result["tab:scaling"].status == "pending"
     assert result["tab:scaling"].reading.cause == "not built yet"
-    monkeypatch.setattr(Fake, "packages", {"no_such_package": "neural"})
+    monkeypatch.setattr(Fake, "packages", {"no_such_package": "truepool-lab[neural]"})
     reason = reproduce(["tab:poa"], out=tmp_path)["tab:poa"].reading.cause
-    assert reason == "needs no_such_package: pip install 'truepool[neural]'"
+    assert reason == "needs no_such_package: pip install 'truepool-lab[neural]'"
     monkeypatch.setenv("TRUEPOOL_DATA", str(tmp_path))
     monkeypatch.setenv("TRUEPOOL_CACHE", str(tmp_path))
     monkeypatch.setattr(Fake, "needs", ("nsl-kdd",))

@@ -7,12 +7,18 @@ import pytest
 from scipy.stats import t
 
 from truepool.datasets import synthetic
-from truepool.datasets.nsl_kdd import FIFTH
 from truepool.datasets.synthetic import SKILLS
 from truepool.measures.scores import ece
-from truepool_paper import archive, canonical_game, real_task, settings, significance
-from truepool_paper import synthetic_task as synthetic_agents
-from truepool_paper.experiments.main_results import MainResults
+from truepool_lab.datasets.nsl_kdd import FIFTH
+from truepool_lab.paper import (
+    archive,
+    canonical_game,
+    real_task,
+    settings,
+    significance,
+)
+from truepool_lab.paper import synthetic_task as synthetic_agents
+from truepool_lab.paper.experiments.main_results import MainResults
 
 
 def test_the_skills_are_those_of_the_synthetic_data_set():

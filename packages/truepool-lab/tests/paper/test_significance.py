@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from truepool_paper.interface import row
-from truepool_paper.significance import by_seed, comparison_rows, interval
+from truepool_lab.paper.interface import row
+from truepool_lab.paper.significance import by_seed, comparison_rows, interval
 
 
 def values(rows):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from truepool_paper.synthetic_task import (
+from truepool_lab.paper.synthetic_task import (
     MODELS,
     POPULATION,
     first_agents,

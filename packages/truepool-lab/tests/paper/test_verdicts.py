@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truepool_paper.agreement import level
-from truepool_paper.expected import Number, PaperTable
-from truepool_paper.interface import Reading
-from truepool_paper.verdicts import (
+from truepool_lab.paper.agreement import level
+from truepool_lab.paper.expected import Number, PaperTable
+from truepool_lab.paper.interface import Reading
+from truepool_lab.paper.verdicts import (
     Measurement,
     judge,
     kind,

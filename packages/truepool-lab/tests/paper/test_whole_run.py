@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from dataset_requirements import needs
 
-from truepool_paper.expected import paper_tables
-from truepool_paper.experiments import every, with_variants
+from truepool_lab.paper.expected import paper_tables
+from truepool_lab.paper.experiments import every, with_variants
 
 NEEDED = {name for experiment in every().values() for name in experiment.needs}
 pytestmark = [pytest.mark.slow, needs(*sorted(NEEDED))]

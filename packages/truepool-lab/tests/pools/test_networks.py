@@ -10,10 +10,11 @@ from panels import random_panel
 
 from truepool import compare
 from truepool.cli import main
+from truepool.core import distributions
 from truepool.core.errors import MissingExtraError
-from truepool.pools.mlp_2 import MLP2
-from truepool.pools.networks import training
-from truepool.pools.networks.training import (
+from truepool_lab.pools.mlp_2 import MLP2
+from truepool_lab.pools.networks import training
+from truepool_lab.pools.networks.training import (
     Config,
     Inputs,
     TrainingData,
@@ -132,10 +133,10 @@ def test_a_gpu_is_used_if_there_is_one(monkeypatch, there, device):
 
 
 def _without_torch(monkeypatch):
-    monkeypatch.setattr(training, "find_spec", lambda name: None)
+    monkeypatch.setattr(distributions, "find_spec", lambda name: None)
 
 
-CURE = r"a neural pool needs torch, .* pip install 'truepool\[neural\]'"
+CURE = r"a neural pool needs torch, .* pip install 'truepool-lab\[neural\]'"
 
 
 def test_without_torch_one_sentence_says_what_to_install(monkeypatch):
@@ -161,7 +162,7 @@ def test_without_torch_the_command_says_what_to_install(monkeypatch, capsys):
     with pytest.raises(SystemExit) as stop:
         main()
     assert stop.value.code == 2
-    assert "pip install 'truepool[neural]'" in capsys.readouterr().err
+    assert "pip install 'truepool-lab[neural]'" in capsys.readouterr().err
 
 
 def test_training_imports_no_compiler():

@@ -17,12 +17,14 @@ from truepool.core.arrays import from_log_scale, to_classes
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
 from truepool.measures.folds import splits
-from truepool.pools.attention import Attention
 from truepool.pools.auto import CANDIDATES, TWO_CLASSES
-from truepool.pools.deep_sets import DeepSets
 from truepool.pools.interface import configure
-from truepool.pools.mlp_2 import MLP2
-from truepool.pools.mlp_4 import MLP4
+from truepool_lab.pools.attention import Attention
+from truepool_lab.pools.deep_sets import DeepSets
+from truepool_lab.pools.mlp_2 import MLP2
+from truepool_lab.pools.mlp_4 import MLP4
+
+pytest.importorskip("torch", reason="neural pools need truepool-lab[neural]")
 
 NEURAL = [MLP2, MLP4, DeepSets, Attention]
 QUICK = {"hidden": 8, "epochs": 20}

@@ -4,9 +4,9 @@ import pytest
 from rich.console import Console
 
 from truepool.data.costs import Costs
-from truepool.games import Game, sweep
 from truepool.render import figures
-from truepool.render.tables import game as tables
+from truepool_lab.games import Game, sweep
+from truepool_lab.render import game_paths, tables
 
 COSTS = Costs(fn=10, fp=1)
 GAME = Game(threshold=0.3, costs=COSTS, cases=500)
@@ -63,7 +63,7 @@ def test_games_that_did_not_converge_are_marked():
     assert "did not converge" in " ".join(page.split())
 
 
-@pytest.mark.filterwarnings("ignore::truepool.games.ClippedBeliefsWarning")
+@pytest.mark.filterwarnings("ignore::truepool_lab.games.ClippedBeliefsWarning")
 def test_an_undefined_price_is_called_so():
     game = Game(offset=0.36, threshold=0.3, cases=300)
     page = shown(tables.grid([game.solve("brier")], game, game.draw()))
@@ -94,7 +94,7 @@ def test_a_sweep_fits_eighty_columns(repetitions):
 
 def test_a_sweep_is_drawn_with_one_line_per_payment_and_setting(tmp_path):
     found = sweep(GAME, {"tau": [0.1, 0.3, 0.5], "n": [2, 3]}, ["brier", "vcg"])
-    page = figures.sweep(found)
+    page = game_paths.sweep(found)
     top, bottom = page.axes
     labels = [text.get_text() for text in top.get_legend().get_texts()]
     assert labels == [
@@ -107,13 +107,13 @@ def test_a_sweep_is_drawn_with_one_line_per_payment_and_setting(tmp_path):
 
 
 def test_words_can_be_swept_over_and_drawn(tmp_path):
-    page = figures.sweep(sweep(GAME, {"sees": ["none", 1, "all"]}, ["brier"]))
+    page = game_paths.sweep(sweep(GAME, {"sees": ["none", 1, "all"]}, ["brier"]))
     figures.save(page, tmp_path / "sees.png")
     assert page.axes[1].get_yscale() == "linear"
 
 
 def test_rounds_are_drawn_for_each_payment():
-    page = figures.shifts([GAME.solve("vcg"), GAME.solve("brier")])
+    page = game_paths.shifts([GAME.solve("vcg"), GAME.solve("brier")])
     assert len(page.axes) == 2
     assert len(page.axes[0].lines) == 5 + 2  # agents, their mean, and zero
 

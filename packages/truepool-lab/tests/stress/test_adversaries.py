@@ -13,13 +13,13 @@ from truepool.core.arrays import log_scale
 from truepool.core.errors import AgentError, SettingError, UnknownNameError
 from truepool.data.panel import Panel
 from truepool.measures.scores import confusion
-from truepool.stress.collusion import Collusion
-from truepool.stress.constant import ConstantLow
-from truepool.stress.copycat import Copycat
-from truepool.stress.drift import quality_panel
-from truepool.stress.label_flip import LabelFlip
-from truepool.stress.noise import RandomNoise
-from truepool.stress.sleeper import Sleeper
+from truepool_lab.stress.collusion import Collusion
+from truepool_lab.stress.constant import ConstantLow
+from truepool_lab.stress.copycat import Copycat
+from truepool_lab.stress.drift import quality_panel
+from truepool_lab.stress.label_flip import LabelFlip
+from truepool_lab.stress.noise import RandomNoise
+from truepool_lab.stress.sleeper import Sleeper
 
 ANY_PANEL = st.one_of(panels(), panels(classes=3), panels(classes=4, agents=(2, 3)))
 NAN = float("nan")

@@ -8,8 +8,8 @@ from panels import random_panel
 from truepool.core.arrays import log_scale
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.panel import Panel
-from truepool.stress.degradation import Degradation
-from truepool.stress.drift import KINDS, schedule
+from truepool_lab.stress.degradation import Degradation
+from truepool_lab.stress.drift import KINDS, schedule
 
 MOVING = [kind for kind in KINDS if kind != "none"]
 

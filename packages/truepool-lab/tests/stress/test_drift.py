@@ -19,7 +19,7 @@ from truepool.core.errors import (
 )
 from truepool.measures.scores import auc, confusion
 from truepool.online import replay
-from truepool.stress.drift import (
+from truepool_lab.stress.drift import (
     KINDS,
     quality_panel,
     schedule,

@@ -11,8 +11,8 @@ from truepool.core.arrays import log_scale
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
 from truepool.measures.scores import ece
-from truepool.stress.drift import quality_panel
-from truepool.stress.temperature import Temperature
+from truepool_lab.stress.drift import quality_panel
+from truepool_lab.stress.temperature import Temperature
 
 ANY_PANEL = st.one_of(panels(), panels(classes=3))
 TEMPERATURES = st.floats(0.3, 3)

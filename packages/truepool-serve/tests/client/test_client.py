@@ -6,8 +6,8 @@ import pytest
 from server.service import FRAUD
 
 import truepool as tp
-from truepool.client import exchange
 from truepool.core.errors import ReportError, RequestError, SettingError
+from truepool_serve.client import exchange
 
 NOWHERE = "http://127.0.0.1:9"
 """Nobody listens on this port."""

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "client.md"
+PAGE = Path(__file__).parents[4] / "docs" / "client.md"
 
 
 def test_the_examples_print_what_the_page_says(service, capsys):

@@ -13,8 +13,8 @@ from server.service import FRAUD, Nursery
 from sqlalchemy import func, select
 
 import truepool as tp
-from truepool.server import schema
-from truepool.server.ledger import Ledger
+from truepool_serve.server import schema
+from truepool_serve.server.ledger import Ledger
 
 KILLS = int(os.environ.get("TRUEPOOL_KILLS", "3"))
 """Times that the coordinator is killed."""

@@ -12,7 +12,7 @@ import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 FOLDER = ROOT / ".peers"
 PACKAGES = {
     "mlserver": ("mlserver==1.7.1", "mlserver-sklearn==1.7.1"),

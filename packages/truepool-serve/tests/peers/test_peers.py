@@ -13,7 +13,7 @@ from peers.environments import environment, free_port, run_script, serving
 from server.service import FRAUD, Local, Nursery
 
 import truepool as tp
-from truepool.server import http
+from truepool_serve.server import http
 
 pytestmark = pytest.mark.peers
 

@@ -5,8 +5,8 @@ import threading
 
 import grpc
 
-from truepool.server import wire
-from truepool.server.grpc_server import CODE, SERVICE, GrpcServer
+from truepool_serve.server import wire
+from truepool_serve.server.grpc_server import CODE, SERVICE, GrpcServer
 
 LOOPS = []
 

@@ -10,15 +10,15 @@ from urllib.parse import urlsplit
 import numpy as np
 from server.service import FRAUD, Nursery
 
-from truepool.server.ledger import Ledger
-from truepool.server.operations import Operations
-from truepool.server.verification import verify
+from truepool_serve.server.ledger import Ledger
+from truepool_serve.server.operations import Operations
+from truepool_serve.server.verification import verify
 
 AGENTS = FRAUD["agents"]
 SLOW_COMMIT = """
 import time
 from contextlib import contextmanager
-from truepool.server.ledger import Ledger
+from truepool_serve.server.ledger import Ledger
 commit = Ledger.transaction
 @contextmanager
 def slow(self):
@@ -31,8 +31,8 @@ Ledger.transaction = slow
 EARLY_ANSWER = (
     SLOW_COMMIT.replace("0.005", "0.1")
     + """
-from truepool.server import writer
-from truepool.server.answers import give
+from truepool_serve.server import writer
+from truepool_serve.server.answers import give
 answers = writer._answers
 def act(joint, items):
     found = answers(joint, items)

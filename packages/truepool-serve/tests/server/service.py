@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 import uvicorn
 
-from truepool.server.access import ANYONE
-from truepool.server.answers import Answer
-from truepool.server.coordinator import Coordinator
-from truepool.server.http import app
+from truepool_serve.server.access import ANYONE
+from truepool_serve.server.answers import Answer
+from truepool_serve.server.coordinator import Coordinator
+from truepool_serve.server.http import app
 
 FRAUD = {
     "name": "fraud",
@@ -91,10 +91,10 @@ NURSERY = """
 import json, os, signal, sys, tempfile
 import uvicorn
 from truepool.cli import main
-from truepool.server.access import ANYONE
-from truepool.server.answers import Answer
-from truepool.server.coordinator import Coordinator
-from truepool.server.http import app
+from truepool_serve.server.access import ANYONE
+from truepool_serve.server.answers import Answer
+from truepool_serve.server.coordinator import Coordinator
+from truepool_serve.server.http import app
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 with tempfile.TemporaryDirectory() as folder, Coordinator(f"{folder}/ledger.db") as first:
     app(first)

@@ -5,9 +5,9 @@ from fastapi.testclient import TestClient
 from server.service import FRAUD, Local
 
 from truepool.core.errors import RequestError, SettingError
-from truepool.server import access
-from truepool.server.access import ADMIN, AGENT, OPERATOR, PERMISSIONS, ROLES
-from truepool.server.http import app
+from truepool_serve.server import access
+from truepool_serve.server.access import ADMIN, AGENT, OPERATOR, PERMISSIONS, ROLES
+from truepool_serve.server.http import app
 
 OPERATIONS = {
     "create": ("POST", "/v1/pools", FRAUD | {"name": "other"}, {ADMIN}),

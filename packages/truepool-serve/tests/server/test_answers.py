@@ -7,7 +7,7 @@ import time
 import pytest
 
 from truepool.core.errors import RequestError
-from truepool.server.answers import Answer, after, give
+from truepool_serve.server.answers import Answer, after, give
 
 
 def test_an_answer_that_is_there_is_returned_and_an_error_raised():

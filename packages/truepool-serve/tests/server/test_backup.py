@@ -10,9 +10,9 @@ import pytest
 from server.service import FRAUD, Local
 
 from truepool.core.errors import LedgerError
-from truepool.server.backup import back_up, restore
-from truepool.server.ledger import Ledger
-from truepool.server.verification import verify
+from truepool_serve.server.backup import back_up, restore
+from truepool_serve.server.ledger import Ledger
+from truepool_serve.server.verification import verify
 
 
 @pytest.fixture

@@ -15,12 +15,12 @@ from truepool.core.errors import (
     SettingError,
     TruepoolError,
 )
-from truepool.render.html import dashboard as render
-from truepool.server.access import ANYONE
-from truepool.server.configuration import PoolConfig, RuleConfig
-from truepool.server.dashboard import Dashboard
-from truepool.server.deployment import START, Deployment, Entry
-from truepool.server.ledger import NEXT_ENTRIES, Ledger
+from truepool_serve.render import dashboard as render
+from truepool_serve.server.access import ANYONE
+from truepool_serve.server.configuration import PoolConfig, RuleConfig
+from truepool_serve.server.dashboard import Dashboard
+from truepool_serve.server.deployment import START, Deployment, Entry
+from truepool_serve.server.ledger import NEXT_ENTRIES, Ledger
 
 FORGED = base64.b64encode(b"not a pool").decode()
 
@@ -233,7 +233,7 @@ def test_a_ledger_that_cannot_be_opened_is_one_sentence(tmp_path, monkeypatch):
         Ledger(tmp_path / "none.db", create=False)
     (tmp_path / "l.db").touch()
     with monkeypatch.context() as patch:
-        patch.setattr("truepool.server.sqlite.FULL", 3)
+        patch.setattr("truepool_serve.server.sqlite.FULL", 3)
         with pytest.raises(LedgerError, match="full synchronisation"):
             Ledger(tmp_path / "l.db")
 
@@ -241,7 +241,7 @@ def test_a_ledger_that_cannot_be_opened_is_one_sentence(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr("truepool.server.sqlite.os.open", refuse)
+        patch.setattr("truepool_serve.server.sqlite.os.open", refuse)
         with pytest.raises(LedgerError, match="cannot be opened: Permission denied"):
             Ledger(tmp_path / "l.db")
     with monkeypatch.context() as patch:
@@ -249,7 +249,7 @@ def test_a_ledger_that_cannot_be_opened_is_one_sentence(tmp_path, monkeypatch):
         with pytest.raises(LedgerError, match="in use by a coordinator; stop it"):
             Ledger(tmp_path / "l.db")
     with monkeypatch.context() as patch:
-        patch.setattr("truepool.server.sqlite.sys.platform", "win32")
+        patch.setattr("truepool_serve.server.sqlite.sys.platform", "win32")
         with pytest.raises(LedgerError, match="on Windows use PostgreSQL"):
             Ledger(tmp_path / "l.db")
     with Ledger(tmp_path / "l.db") as ledger:
@@ -263,9 +263,9 @@ def test_a_ledger_that_cannot_be_opened_is_one_sentence(tmp_path, monkeypatch):
 def test_entries_are_read_in_blocks(tmp_path, monkeypatch):
     with Local(tmp_path / "l.db") as local:
         local.fill(5, np.random.default_rng(0))
-    monkeypatch.setattr("truepool.server.ledger.BLOCK", 3)
+    monkeypatch.setattr("truepool_serve.server.ledger.BLOCK", 3)
     monkeypatch.setattr(
-        "truepool.server.ledger.NEXT_ENTRIES",
+        "truepool_serve.server.ledger.NEXT_ENTRIES",
         NEXT_ENTRIES.limit(3),
     )
     with Ledger(tmp_path / "l.db") as ledger:

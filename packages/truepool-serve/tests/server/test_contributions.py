@@ -5,7 +5,7 @@ import pytest
 from server.service import FRAUD, Local
 
 import truepool as tp
-from truepool.server.contributions import savings
+from truepool_serve.server.contributions import savings
 
 THREE = {
     "name": "fraud",
@@ -50,7 +50,7 @@ def brute_force(local, pool, costs, threshold=None):
 
 
 @pytest.mark.parametrize("threshold", [None, 0.4])
-@pytest.mark.parametrize("learner", ["gradient", "hedge", "marginal"])
+@pytest.mark.parametrize("learner", ["gradient", "hedge", "wsu"])
 def test_two_labels_against_brute_force(tmp_path, learner, threshold):
     rng = np.random.default_rng(5)
     extra = {} if threshold is None else {"threshold": threshold}

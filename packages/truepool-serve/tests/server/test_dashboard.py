@@ -16,14 +16,14 @@ import truepool as tp
 from truepool.audits.reliability import too_many_outside
 from truepool.audits.values import Reliability
 from truepool.core.errors import RequestError
-from truepool.render.html import dashboard as render
-from truepool.render.html.dashboard_values import moment
-from truepool.server import dashboard as dashboards
-from truepool.server.access import ADMIN, AGENT, ANYONE, OPERATOR
-from truepool.server.contributions import savings
-from truepool.server.dashboard import Dashboard
-from truepool.server.demo import AGENTS, DEAD, DRIFT, POOL, World
-from truepool.server.http import app
+from truepool_serve.render import dashboard as render
+from truepool_serve.render.dashboard_values import moment
+from truepool_serve.server import dashboard as dashboards
+from truepool_serve.server.access import ADMIN, AGENT, ANYONE, OPERATOR
+from truepool_serve.server.contributions import savings
+from truepool_serve.server.dashboard import Dashboard
+from truepool_serve.server.demo import AGENTS, DEAD, DRIFT, POOL, World
+from truepool_serve.server.http import app
 
 FORM = "Content-Type: application/x-www-form-urlencoded"
 """What ``curl -d`` sends unless told otherwise."""
@@ -211,7 +211,7 @@ def test_a_feed_that_sent_earlier_reports_again_is_not_said_to_have_recovered(
 
 
 def test_every_state_of_an_agent_is_documented():
-    text = (Path(__file__).parents[2] / "docs" / "serve.md").read_text()
+    text = (Path(__file__).parents[4] / "docs" / "serve.md").read_text()
     for state in ("no decision yet", "no reports", "stopped", "constant", "repeated",
                   "changed", "recovered", "reporting"):  # fmt: skip
         assert f"| *{state}* |" in text

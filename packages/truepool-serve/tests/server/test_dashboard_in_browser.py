@@ -1,30 +1,15 @@
 """The dashboard of a running coordinator, in a real browser."""
 
-import os
-
 import numpy as np
 import pytest
-from browser import Browser, find_browser
+from fixtures import browser
 from server.service import FRAUD, Local, serving
 
-from truepool.server.demo import POOL, World
+from truepool_serve.server.demo import POOL, World
+
+__all__ = ["browser"]
 
 ODD = '<img src=x onerror="alert(1)">'
-NEEDED = "TRUEPOOL_NEED_BROWSER"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    path = find_browser()
-    if path is None:
-        if os.environ.get(NEEDED):
-            pytest.fail(f"{NEEDED} is set and there is no Chromium")
-        pytest.skip(
-            "there is no Chromium to look at the page with; apt-get install chromium"
-        )
-    one = Browser(path)
-    yield one
-    one.close()
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ import pytest
 from server.service import Local, serving
 
 from truepool.online.alarms import Monitor
-from truepool.server import demo
-from truepool.server.demo import AGENTS, DEAD, DRIFT, World
+from truepool_serve.server import demo
+from truepool_serve.server.demo import AGENTS, DEAD, DRIFT, World
 
 
 def test_the_agents_of_the_demonstration_are_calibrated_until_the_drift():

@@ -16,10 +16,10 @@ from server.power_cut import compile_shim, compiler, cut_power, record
 from server.service import FRAUD, Local, Nursery
 
 from truepool.core.errors import LedgerError, RequestError
-from truepool.server import operations, writer
-from truepool.server.access import ANYONE
-from truepool.server.ledger import Ledger
-from truepool.server.verification import verify
+from truepool_serve.server import operations, writer
+from truepool_serve.server.access import ANYONE
+from truepool_serve.server.ledger import Ledger
+from truepool_serve.server.verification import verify
 
 KILLS = int(os.environ.get("TRUEPOOL_KILLS", "4"))
 """Times that the coordinator is killed; `make faults` sets 200."""

@@ -18,9 +18,9 @@ from server.grpc_service import Client, Served, refusal, run
 from server.service import Local
 
 from truepool.core.errors import LedgerError, SettingError
-from truepool.server import grpc_operations, http, wire
-from truepool.server.access import ADMIN, AGENT, OPERATOR, ROLES
-from truepool.server.grpc_server import (
+from truepool_serve.server import grpc_operations, http, wire
+from truepool_serve.server.access import ADMIN, AGENT, OPERATOR, ROLES
+from truepool_serve.server.grpc_server import (
     SERVICE,
     STATUS,
     Certificates,
@@ -29,7 +29,7 @@ from truepool.server.grpc_server import (
 )
 
 Code = grpc.StatusCode
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 POOL = {
     "name": "other",
     "agents": ["ada", "bob"],
@@ -65,14 +65,14 @@ def batch(cases, agents, probabilities, pool="fraud"):
 def test_the_compiled_descriptors_are_those_of_the_proto_files(tmp_path):
     made = tmp_path / "descriptors.binpb"
     subprocess.run([ROOT / "scripts/protocol", made], check=True)
-    folder = ROOT / "src/truepool/server/protocol"
+    folder = ROOT / "packages/truepool-serve/src/truepool_serve/server/protocol"
     assert made.read_bytes() == (folder / "descriptors.binpb").read_bytes(), (
         "run make protocol"
     )
 
 
 def test_only_one_module_knows_protobuf():
-    folder = ROOT / "src/truepool"
+    folder = ROOT / "packages/truepool-serve/src/truepool_serve"
     names = ("google.protobuf", "_pb2 ", "_pb2\n", "import wire_pb2")
     found = {
         path.name
@@ -265,7 +265,7 @@ def test_an_unknown_method_is_unimplemented(client):
 def test_an_export_comes_in_parts_that_make_a_table(tmp_path, monkeypatch):
     with Local(tmp_path / "ledger.db") as local:
         local.fill(30, np.random.default_rng(0))
-        monkeypatch.setattr("truepool.server.grpc_server.CHUNK", 1000)
+        monkeypatch.setattr("truepool_serve.server.grpc_server.CHUNK", 1000)
         with Served(lambda: services(local.coordinator)) as served:
             with grpc.insecure_channel(f"127.0.0.1:{served.port}") as channel:
                 parts = Client(channel).call(

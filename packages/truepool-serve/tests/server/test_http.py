@@ -16,9 +16,9 @@ from server.service import FRAUD, Local, serving
 
 import truepool as tp
 from truepool.core.errors import PluginError
-from truepool.server import http, http_cases
-from truepool.server.observation import JsonLines
-from truepool.server.rules import OnlineRule
+from truepool_serve.server import http, http_cases
+from truepool_serve.server.observation import JsonLines
+from truepool_serve.server.rules import OnlineRule
 
 EXAMPLES = 15
 """Requests per operation; `make faults` sends more."""

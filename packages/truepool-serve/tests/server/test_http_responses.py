@@ -7,8 +7,8 @@ import pytest
 from fastapi.testclient import TestClient
 from server.service import FRAUD, Local
 
-from truepool.server import http
-from truepool.server import http_responses as r
+from truepool_serve.server import http
+from truepool_serve.server import http_responses as r
 
 
 @pytest.fixture(scope="module")

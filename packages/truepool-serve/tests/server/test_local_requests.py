@@ -4,8 +4,8 @@ import pytest
 from fastapi.testclient import TestClient
 from server.service import FRAUD, Local
 
-from truepool.server.http import app
-from truepool.server.local_requests import LocalRequests
+from truepool_serve.server.http import app
+from truepool_serve.server.local_requests import LocalRequests
 
 HERE = "http://127.0.0.1:8765"
 

@@ -10,9 +10,10 @@ from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
 from server.service import Local
 
+from truepool.core import distributions
 from truepool.core.errors import LedgerError, MissingExtraError, SettingError
-from truepool.server import http, observation, traces
-from truepool.server.access import ADMIN, AGENT, OPERATOR
+from truepool_serve.server import http, observation, traces
+from truepool_serve.server.access import ADMIN, AGENT, OPERATOR
 
 CASE, REPORT = "Jane Doe 1970", 0.123456789
 
@@ -193,6 +194,6 @@ def test_a_trace_is_sent_to_the_collector_as_part_of_that_of_the_caller(local):
 def test_a_collector_is_a_url_and_needs_the_extra(monkeypatch):
     with pytest.raises(SettingError, match="--traces must be the URL of a collector"):
         traces.open_tracer("localhost:4318")
-    monkeypatch.setattr(traces, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"truepool\[tracing\]"):
+    monkeypatch.setattr(distributions, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"truepool-serve\[tracing\]"):
         traces.open_tracer("http://localhost:4318")

@@ -7,8 +7,8 @@ from server.service import FRAUD, Local
 
 import truepool as tp
 from truepool.core.errors import RequestError
-from truepool.server import http
-from truepool.server.over_time import credit_over_time, weights_over_time
+from truepool_serve.server import http
+from truepool_serve.server.over_time import credit_over_time, weights_over_time
 
 
 @pytest.fixture

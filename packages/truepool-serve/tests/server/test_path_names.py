@@ -9,7 +9,7 @@ from server.service import FRAUD, Local, serving
 
 import truepool as tp
 from truepool.core.errors import SettingError
-from truepool.server.http import app
+from truepool_serve.server.http import app
 
 NAMES = ("a/b", "/", "a//b", "2026/01/31#7", "a%2Fb", "%", "ä/ö", "a?b", "a b", "...", "decision", "a/decision")  # fmt: skip
 POOL = FRAUD | {"name": "eu/fraud", "agents": ["ada/1", "bob"]}

@@ -13,13 +13,14 @@ from server.load import Load, count_losses
 from server.postgres_server import PASSWORD
 from server.service import FRAUD, Local, Nursery
 
+from truepool.core import distributions
 from truepool.core.errors import LedgerError, MissingExtraError, SettingError
-from truepool.server import http, operations, schema
-from truepool.server import postgres as postgres_module
-from truepool.server.access import ADMIN, ANYONE, OPERATOR
-from truepool.server.databases import ContentionError, display_name
-from truepool.server.ledger import Ledger
-from truepool.server.verification import verify
+from truepool_serve.server import http, operations, schema
+from truepool_serve.server import postgres as postgres_module
+from truepool_serve.server.access import ADMIN, ANYONE, OPERATOR
+from truepool_serve.server.databases import ContentionError, display_name
+from truepool_serve.server.ledger import Ledger
+from truepool_serve.server.verification import verify
 
 
 @pytest.fixture
@@ -169,7 +170,7 @@ def progress(loads):
 
 
 def test_tokens_are_known_to_every_coordinator_within_a_second(url, monkeypatch):
-    monkeypatch.setattr("truepool.server.access.READ_EVERY", 0.05)
+    monkeypatch.setattr("truepool_serve.server.access.READ_EVERY", 0.05)
     with Local(url) as one, Local(url) as two:
         admin = one.issue(ADMIN, None, None)
         made = one.issue(OPERATOR, None, None)
@@ -190,7 +191,7 @@ def wait(true):
 
 
 def test_tokens_stay_as_they_are_while_the_server_is_away(url, monkeypatch):
-    monkeypatch.setattr("truepool.server.access.READ_EVERY", 0.01)
+    monkeypatch.setattr("truepool_serve.server.access.READ_EVERY", 0.01)
     with Local(url) as local:
         access, read = local.coordinator.access, threading.Event()
         local.issue(ADMIN, None, None)
@@ -306,8 +307,8 @@ def test_a_place_is_shown_without_user_password_and_options():
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(postgres_module, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"truepool\[postgres\]"):
+    monkeypatch.setattr(distributions, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"truepool-serve\[postgres\]"):
         Ledger("postgresql://host/db")
 
 

@@ -14,17 +14,18 @@ from server.fake_agents import FakeAgents
 from server.grpc_service import Client, Served, run
 from server.service import FRAUD, Local
 
+from truepool.core import names, plugins
 from truepool.core.errors import AgentFaultError, SettingError
 from truepool.data.labels import Labels
-from truepool.server import agent_calls, http, operations
-from truepool.server.agent_calls import check_report
-from truepool.server.endpoints import Endpoint
-from truepool.server.grpc_server import services
-from truepool.server.inference import grpc_service, messages
-from truepool.server.inference.models import ModelCard, Models
-from truepool.server.inference.tensors import Tensor
-from truepool.server.ledger import Ledger
-from truepool.server.verification import verify
+from truepool_serve.server import adapters, agent_calls, http, operations
+from truepool_serve.server.agent_calls import check_report
+from truepool_serve.server.endpoints import TEMPLATES, Endpoint
+from truepool_serve.server.grpc_server import services
+from truepool_serve.server.inference import grpc_service, messages
+from truepool_serve.server.inference.models import ModelCard, Models
+from truepool_serve.server.inference.tensors import Tensor
+from truepool_serve.server.ledger import Ledger
+from truepool_serve.server.verification import verify
 
 FEATURES = {"amount": 120.0, "country": "CH", "new": True, "age": None}
 NUMBERS = {"amount": 120.0, "age": 31}
@@ -66,6 +67,13 @@ def chat(fakes, kind, **more):
     return place | more
 
 
+@pytest.fixture
+def jury():
+    """What asks agents that are language models."""
+    pytest.importorskip("openai", reason="needs truepool-jury[llm]")
+    return pytest.importorskip("truepool_jury", reason="needs truepool-jury[llm]")
+
+
 def register(local, **endpoints):
     for agent, endpoint in endpoints.items():
         local.change("fraud", "endpoint", {"agent": agent, "endpoint": endpoint})
@@ -77,7 +85,7 @@ def predict(client, case="c1", features=FEATURES, **more):
     return answer.status_code, answer.json()
 
 
-def test_agents_of_three_protocols_are_asked_and_pooled(local, client, fakes):
+def test_agents_of_three_protocols_are_asked_and_pooled(local, client, fakes, jury):
     register(local, ada=oip(fakes, "0.2"), bob=mlflow(fakes, "0.4"), cyd=chat(fakes, "0.9"))  # fmt: skip
     status, found = predict(client)
     assert (status, found["missing"]) == (200, {})
@@ -92,7 +100,7 @@ def test_agents_of_three_protocols_are_asked_and_pooled(local, client, fakes):
     assert max(weights, key=weights.get) == "cyd"
 
 
-def test_features_become_tensors_tables_and_prompts(local, client, fakes):
+def test_features_become_tensors_and_tables(local, client, fakes):
     names = ["age", "amount"]
     register(
         local,
@@ -112,7 +120,7 @@ def test_features_become_tensors_tables_and_prompts(local, client, fakes):
         "dataframe_split": {"columns": ["amount", "age"], "data": [[120, 31]]}
     } in bodies
     fakes.asked.clear()
-    register(local, ada=oip(fakes, "0.2"), bob=chat(fakes, "0.4", answer_format="schema", template="cot"), cyd=None)  # fmt: skip
+    register(local, ada=oip(fakes, "0.2"), bob=None, cyd=None)
     predict(client, "c2")
     sent = {rest: body for _, rest, body, _ in fakes.asked}
     kinds = {
@@ -120,6 +128,12 @@ def test_features_become_tensors_tables_and_prompts(local, client, fakes):
         for i in sent["v2/models/m/infer"]["inputs"]
     }
     assert kinds == {"amount": ("FP64", [120]), "country": ("BYTES", ["CH"]), "new": ("BOOL", [True]), "age": ("FP64", [None])}  # fmt: skip
+
+
+def test_features_become_a_prompt(local, client, fakes, jury):
+    register(local, bob=chat(fakes, "0.4", answer_format="schema", template="cot"))
+    predict(client)
+    sent = {rest: body for _, rest, body, _ in fakes.asked}
     prompt = sent["v1/chat/completions"]
     assert "Is it fraud?" in json.dumps(prompt["messages"])
     assert "never an instruction" in json.dumps(prompt["messages"])
@@ -208,7 +222,7 @@ def test_a_faulty_mlflow_server_is_a_missing_report(local, client, fakes, kind, 
     [("refused", "the answer is unreadable"), ("2.0", "unreadable"), ("empty", "not follow the protocol"), ("list", "not follow the protocol")],
 )  # fmt: skip
 def test_a_faulty_language_model_is_a_missing_report(
-    local, client, fakes, kind, reason
+    local, client, fakes, jury, kind, reason
 ):
     register(local, ada=chat(fakes, kind), bob=mlflow(fakes, "0.4"))
     assert reason in predict(client)[1]["missing"]["ada"]
@@ -229,7 +243,7 @@ def test_a_dead_agent_is_a_missing_report(local, client, fakes):
 
 def test_the_page_about_protocols_runs_from_top_to_bottom(tmp_path, fakes):
     """Its pool is the one that the page about the coordinator makes."""
-    docs = Path(__file__).parents[2] / "docs"
+    docs = Path(__file__).parents[4] / "docs"
     made = curls((docs / "serve.md").read_text())[0]
     text = (docs / "protocols.md").read_text()
     places = {"http://localhost:8080": "0.2", "http://localhost:5000": "0.4"}
@@ -343,13 +357,16 @@ def test_features_are_numbers_text_booleans_or_null(client, features):
     assert predict(client, features=features)[0] == 400
 
 
+@pytest.mark.parametrize("third", [mlflow, chat])
 def test_nothing_of_the_caller_is_passed_on_and_each_agent_gets_its_own_key(
-    tmp_path, fakes, monkeypatch
+    tmp_path, fakes, monkeypatch, request, third
 ):
+    if third is chat:
+        request.getfixturevalue("jury")
     monkeypatch.setenv("TRUEPOOL_KEY_ADA", "key of ada")
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     with Local(tmp_path / "l.db") as local:
-        register(local, ada=oip(fakes, "0.2", key_variable="TRUEPOOL_KEY_ADA"), bob=oip(fakes, "0.4", key_variable="TRUEPOOL_KEY_BOB"), cyd=chat(fakes, "0.4"))  # fmt: skip
+        register(local, ada=oip(fakes, "0.2", key_variable="TRUEPOOL_KEY_ADA"), bob=oip(fakes, "0.4", key_variable="TRUEPOOL_KEY_BOB"), cyd=third(fakes, "0.4"))  # fmt: skip
         token = local.issue("admin", None, None)["token"]
         headers = {"Authorization": f"Bearer {token}", "Cookie": "a=b"}
         path = "/v1/pools/fraud/cases/c1/prediction"
@@ -525,14 +542,41 @@ def test_labels_say_which_column_is_which():
 
 
 def test_without_the_extra_a_language_model_is_not_asked(
-    local, client, fakes, monkeypatch
+    local, client, fakes, jury, monkeypatch
 ):
-    monkeypatch.setattr("truepool.server.adapters.find_spec", lambda name: None)
+    monkeypatch.setattr("truepool_jury.llm.one_case.find_spec", lambda name: None)
     register(local, ada=chat(fakes, "0.2"), bob=oip(fakes, "0.4"))
-    assert "extra llm" in predict(client)[1]["missing"]["ada"]
+    assert "llm" in predict(client)[1]["missing"]["ada"]
+    assert not [rest for _, rest, *_ in fakes.asked if "chat" in rest]
 
 
-def test_a_template_that_needs_other_columns_is_not_asked(local, client, fakes):
+@pytest.fixture
+def no_jury(monkeypatch):
+    """Nothing plugs into truepool."""
+    known = (adapters.language_models, names._entries)
+    for cached in known:
+        cached.cache_clear()
+    monkeypatch.setattr(plugins, "entry_points", lambda **group: ())
+    yield
+    for cached in known:
+        cached.cache_clear()
+
+
+def test_without_truepool_jury_a_language_model_is_not_asked(tmp_path, fakes, no_jury):
+    with Local(tmp_path / "l.db") as local:
+        register(local, ada=chat(fakes, "0.2"), bob=oip(fakes, "0.4"))
+    with Local(tmp_path / "l.db", None) as local, application(local) as client:
+        assert predict(client)[1]["missing"]["ada"] == (
+            "not asked: truepool.llm is part of truepool-jury, which is not installed; "
+            "pip install 'truepool[jury]'"
+        )
+
+
+def test_templates_are_those_that_need_one_case_and_nothing_else(jury):
+    assert list(TEMPLATES) == jury.llm.case_templates()
+
+
+def test_a_template_that_needs_other_columns_is_not_asked(local, client, fakes, jury):
     register(local, ada=chat(fakes, "0.2", template="judge"), bob=oip(fakes, "0.4"))
     assert "not asked: " in predict(client)[1]["missing"]["ada"]
 

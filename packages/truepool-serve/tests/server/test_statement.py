@@ -12,14 +12,18 @@ from server.test_contributions import brute_force
 import truepool as tp
 from truepool.core.errors import AgentError, LedgerError
 from truepool.core.formatting import percent
-from truepool.server import misreports, operations
-from truepool.server.access import ANYONE
-from truepool.server.contributions import pooled_coordinates
-from truepool.server.deployment import START, digest
-from truepool.server.entry_file import format_entries, read_entries
-from truepool.server.ledger import Ledger
-from truepool.server.misreports import SHIFTS, shift_gains
-from truepool.server.statement import check_statement, make_statement, read_statement
+from truepool_serve.server import misreports, operations
+from truepool_serve.server.access import ANYONE
+from truepool_serve.server.contributions import pooled_coordinates
+from truepool_serve.server.deployment import START, digest
+from truepool_serve.server.entry_file import format_entries, read_entries
+from truepool_serve.server.ledger import Ledger
+from truepool_serve.server.misreports import SHIFTS, shift_gains
+from truepool_serve.server.statement import (
+    check_statement,
+    make_statement,
+    read_statement,
+)
 
 COSTS = tp.Costs(fn=10, fp=1)
 

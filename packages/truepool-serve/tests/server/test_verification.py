@@ -9,10 +9,10 @@ from server.service import FRAUD, Local
 
 from truepool import datasets, learners, pools
 from truepool.core.errors import LedgerError
-from truepool.server import operations
-from truepool.server.deployment import digest
-from truepool.server.ledger import Ledger
-from truepool.server.verification import verify
+from truepool_serve.server import operations
+from truepool_serve.server.deployment import digest
+from truepool_serve.server.ledger import Ledger
+from truepool_serve.server.verification import verify
 
 
 @pytest.fixture

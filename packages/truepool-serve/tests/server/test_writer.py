@@ -10,8 +10,8 @@ import pytest
 from server.service import Local
 
 from truepool.core.errors import LedgerError, TruepoolError
-from truepool.server import writer
-from truepool.server.access import ANYONE
+from truepool_serve.server import writer
+from truepool_serve.server.access import ANYONE
 
 CASES, VALUES = ("c1", "c2", "c3", "decided"), (0.25, 0.5, 87.0)
 AGENTS, POOLS = ("ada", "bob", "cyd", "nobody"), ("fraud", "fraud", "fraud", "none")

@@ -18,9 +18,8 @@ TYPE_CHECKING = False  # importing typing takes as long as Python takes to start
 if TYPE_CHECKING:
     from typing import Any
 
-    from truepool import agents, datasets, games, learners, pools, stress
+    from truepool import agents, datasets, learners, pools
     from truepool.audits import Audit, audit
-    from truepool.client import AsyncClient, Client
     from truepool.comparison import Comparison, compare
     from truepool.core.errors import TruepoolError
     from truepool.data import weights
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from truepool.data.features import Features
     from truepool.data.panel import Panel
     from truepool.data.tables import ReportTable, read_panel, read_reports
-    from truepool.juries import Jury, jury
     from truepool.measures import credit, diversity, losses, scores
     from truepool.measures.decisions import decide
     from truepool.online import Stream, Trace, load_stream, replay
@@ -43,22 +41,17 @@ _MODULES = {
     "credit": "measures.credit",
     "datasets": "datasets",
     "diversity": "measures.diversity",
-    "games": "games",
     "learners": "learners",
     "losses": "measures.losses",
     "pools": "pools",
     "scores": "measures.scores",
-    "stress": "stress",
     "weights": "data.weights",
 }
 _NAMES = {
-    "AsyncClient": "client",
     "Audit": "audits",
-    "Client": "client",
     "Comparison": "comparison",
     "Costs": "data.costs",
     "Features": "data.features",
-    "Jury": "juries",
     "Panel": "data.panel",
     "PooledClassifier": "pooled_classifier",
     "ReportTable": "data.tables",
@@ -68,7 +61,6 @@ _NAMES = {
     "audit": "audits",
     "compare": "comparison",
     "decide": "measures.decisions",
-    "jury": "juries",
     "load_pool": "pools",
     "load_stream": "online",
     "read_panel": "data.tables",
@@ -78,14 +70,11 @@ _NAMES = {
 
 __all__ = [
     "VCG",
-    "AsyncClient",
     "Audit",
     "Auto",
-    "Client",
     "Comparison",
     "Costs",
     "Features",
-    "Jury",
     "Mean",
     "Panel",
     "PooledClassifier",
@@ -100,8 +89,6 @@ __all__ = [
     "datasets",
     "decide",
     "diversity",
-    "games",
-    "jury",
     "learners",
     "load_pool",
     "load_stream",
@@ -111,7 +98,6 @@ __all__ = [
     "read_reports",
     "replay",
     "scores",
-    "stress",
     "weights",
 ]
 
@@ -123,14 +109,10 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(f"truepool.{_NAMES[name]}"), name)
     if name == "__version__":
         return import_module("importlib.metadata").version("truepool")
-    if name[0].isupper():  # perhaps a pool
-        every = import_module("truepool.pools").every()
-        for pool in every.values():
-            if pool.__name__ == name:
-                return pool
+    if name[0] != "_":
+        return import_module("truepool.core.names").find(name)
     raise AttributeError(f"module 'truepool' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    pools = import_module("truepool.pools").every()
-    return sorted({*__all__, *(pool.__name__ for pool in pools.values())})
+    return sorted({*__all__, *import_module("truepool.core.names").offered()})

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import truepool.agents
-from truepool.agents import extras, zoo
+from truepool.agents import zoo
+from truepool.core import distributions
 from truepool.core.errors import MissingExtraError
 
 # tab:hyperparams, and one thread whatever the machine has.
@@ -32,27 +33,11 @@ def test_settings_can_be_changed_and_are_shown():
     assert zoo.make("lightgbm").settings["n_estimators"] == 100
 
 
-@pytest.mark.parametrize("name", ["lightgbm", "catboost", "xgboost", "tabnet"])
+@pytest.mark.parametrize("name", ["lightgbm", "catboost", "xgboost"])
 def test_the_error_about_a_missing_library_says_how_to_install_it(name, monkeypatch):
-    monkeypatch.setattr(extras, "find_spec", lambda library: None)
-    extra = "neural" if name == "tabnet" else "agents"
-    with pytest.raises(MissingExtraError, match=rf"truepool\[{extra}\]"):
+    monkeypatch.setattr(distributions, "find_spec", lambda library: None)
+    with pytest.raises(MissingExtraError, match=r"truepool\[agents\]"):
         zoo.make(name).classifier(0)
-
-
-def test_tabnet_leaves_torch_as_it_was():
-    import torch
-    from training_data import features, small_model
-
-    torch.set_num_threads(2)
-    torch.manual_seed(5)
-    expected = torch.rand(1)
-    torch.manual_seed(5)
-    X, y = features(40)
-    small_model("tabnet").classifier(0).fit(X, y).predict_proba(X)
-    assert torch.rand(1) == expected
-    assert torch.get_num_threads() == 2
-    torch.set_num_threads(1)
 
 
 def test_the_room_lists_its_names():

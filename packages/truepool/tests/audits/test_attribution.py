@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from faults import COSTS, SKILLS, sound, timed
 from numpy.testing import assert_allclose
+from simulated_faults import degradation, quality_panel, sleeper, temperature
 
 from truepool.audits import audit
 from truepool.audits.attribution import (
@@ -30,9 +31,6 @@ from truepool.comparison import Estimate
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.online.alarms.change_point import change
-from truepool.stress.degradation import Degradation
-from truepool.stress.drift import quality_panel
-from truepool.stress.sleeper import Sleeper
 
 QUICK = {"costs": COSTS, "resamples": 50}
 SAVES = Estimate(0.2, 0.1, 0.3)
@@ -397,8 +395,8 @@ def test_the_demos_decline_is_laid_to_who_broke_then_and_not_to_who_turned_later
 def two_faults(noisy, turned, at, seed=0):
     """One agent sends noise from a case on, another says the opposite from another."""
     base = timed(sound(seed, cases=3000))
-    panel = Degradation(at=at[0])(base, noisy, seed=seed)
-    return Sleeper(at=at[1])(panel, turned, seed=seed)
+    panel = degradation(base, noisy, at=at[0], seed=seed)
+    return sleeper(panel, turned, at=at[1])
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -443,7 +441,7 @@ def test_a_decline_without_an_agents_fault_near_it_has_no_known_cause():
         "sudden", before=SKILLS, after=later, cases=3000, base_rate=0.3,
         correlation=0.2, honest=True, seed=0,
     )  # fmt: skip
-    for panel in (harder, Degradation(at=0.85)(harder, "agent1", seed=0)):
+    for panel in (harder, degradation(harder, "agent1", at=0.85, seed=0)):
         effect = pools_decline(audit(timed(panel), **QUICK))
         assert abs(effect.since - 1500) < 60
         assert effect.sentence.endswith("the cause is unknown.")
@@ -451,16 +449,14 @@ def test_a_decline_without_an_agents_fault_near_it_has_no_known_cause():
 
 
 def test_over_confidence_that_was_there_before_is_not_laid_to_drift():
-    from truepool.stress.temperature import Temperature
-
     def over(panel):
         found = audit(panel, **QUICK).findings
         return next(
             f for f in found if (f.code, f.who) == ("over-confident", ("agent1",))
         )
 
-    always = Temperature(0.2)(timed(sound(cases=3000)), "agent1")
-    late = Degradation(at=0.95)(always, "agent1", seed=0)
+    always = temperature(timed(sound(cases=3000)), "agent1", 0.2)
+    late = degradation(always, "agent1", at=0.95, seed=0)
     assert MAY not in over(late).sentence
 
 
@@ -503,9 +499,7 @@ def test_what_an_agent_gains_by_misreporting_does_not_wait_for_its_feed():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_an_over_confident_agent_with_a_dead_feed_has_one_error_and_one_advice(seed):
-    from truepool.stress.temperature import Temperature
-
-    panel = Temperature(0.2)(timed(sound(seed, cases=3000)), "agent1")
+    panel = temperature(timed(sound(seed, cases=3000)), "agent1", 0.2)
     reports = panel.reports.copy()
     reports[2700:, 1] = 0.3
     dead = Panel(reports, panel.outcomes, times=panel.times)

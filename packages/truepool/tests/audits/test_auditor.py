@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from panels import panels, random_panel
+from simulated_faults import temperature
 from threadpoolctl import threadpool_limits
 
 import truepool as tp
@@ -23,14 +24,13 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.losses import Loss
 from truepool.pools.mean import Mean
-from truepool.stress.temperature import Temperature
 
 QUICK = {"costs": COSTS, "resamples": 50}
 
 
 def leaning(seed):
     """A pool that relies on one over-confident agent."""
-    return Temperature(0.3)(sound(seed, skills=[2.0, 0.3, 0.3]), "agent0")
+    return temperature(sound(seed, skills=[2.0, 0.3, 0.3]), "agent0", 0.3)
 
 
 PLANTED = {
@@ -71,7 +71,8 @@ def test_the_mean_of_calibrated_agents_is_under_confident_and_no_error(seed):
 
 
 def _measure():
-    script = Path(__file__).parents[2] / "scripts" / "measure_false_alarms.py"
+    pytest.importorskip("truepool_lab", reason="truepool-lab draws the panels")
+    script = Path(__file__).parents[4] / "scripts" / "measure_false_alarms.py"
     spec = importlib.util.spec_from_file_location("measure_false_alarms", script)
     measure = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(measure)
@@ -165,7 +166,6 @@ def test_more_than_two_classes():
     assert finding.classes == 3
     assert len(finding.calibration) == 6
     assert finding.drift is not None
-    assert all(one.gain is None for one in finding.agent_summaries)
 
 
 def test_reversed_agents_are_found_among_many_classes():
@@ -195,10 +195,10 @@ def test_too_few_outcomes_are_told_and_no_interval_is_given(pool, cases, ones, w
     assert why in {reason for _, reason in finding.withheld}
     assert {what for what, _ in finding.withheld} >= {"harm", "credit and weights"}
     for one in finding.agent_summaries:
-        assert one.weight is one.leave_one_out is one.shapley is one.gain is None
+        assert one.weight is one.leave_one_out is one.shapley is None
     for one in finding.calibration:
         assert one.bias is one.slope is one.p_value is one.reliability is None
-    assert (finding.robustness, finding.comparison, finding.drift) == ((), None, None)
+    assert (finding.comparison, finding.drift) == (None, None)
     intervals = [f.cost for f in finding.findings] + [
         f.number for f in finding.findings
     ]
@@ -220,9 +220,10 @@ def test_an_audit_of_four_groups_says_that_these_are_too_few():
         f"each other: these are too few to compare pools ({why}). More cases help only "
         "if they are of other groups."
     )
-    assert {what for what, _ in result.withheld} == {
-        "calibration", "comparison", "harm", "incentives", "levels",
-        "reversed reports", "robustness", "credit and weights",
+    plugged = {"incentives", "robustness"}  # where truepool-lab is installed
+    assert {what for what, _ in result.withheld} - plugged == {
+        "calibration", "comparison", "harm", "levels", "reversed reports",
+        "credit and weights",
     }  # fmt: skip
 
 
@@ -242,19 +243,18 @@ def test_a_few_identical_agents_are_still_called_copies():
 
 
 def test_large_panels_say_what_was_sampled_and_test_every_case(monkeypatch):
-    from truepool.audits.topics import credit, drift, incentives
+    from truepool.audits.topics import credit, drift
     from truepool.measures import folds
 
     monkeypatch.setattr(folds, "LEARNING_CASES", 400)
-    monkeypatch.setattr(incentives, "LINEAR_CASES", 300)
     monkeypatch.setattr(credit, "FEWEST", 250)
     monkeypatch.setattr(credit, "WORK", 0)
     monkeypatch.setattr(drift, "DRIFT_CASES", 200)
     finding = audit(timed(sound(cases=1000)), **QUICK, pool="vcg")
     text = " ".join(finding.sampled)
-    for number in ("300", "250", "200"):
+    for number in ("250", "200"):
         assert number in text
-    assert len(finding.sampled) == len(set(finding.sampled)) == 3
+    assert len(finding.sampled) == len(set(finding.sampled)) == 2
     assert finding.comparison.tested == finding.operations[0].cases == 834
 
 
@@ -325,17 +325,17 @@ def test_the_verb_is_a_plain_function_whatever_is_imported_first():
 def test_the_json_form_is_plain_and_holds_what_the_docs_list():
     finding = audit(timed(flipped(cases=300)), **QUICK)
     plain = json.loads(json.dumps(finding.to_dict(), allow_nan=False))
-    page = (Path(__file__).parents[2] / "docs" / "audit.md").read_text()
+    page = (Path(__file__).parents[4] / "docs" / "audit.md").read_text()
     for key in plain:
         assert f"`{key}`" in page
-    for part in ("findings", "calibration", "agent_summaries", "robustness"):
+    for part in ("findings", "calibration", "agent_summaries"):
         for key in plain[part][0]:
             assert f"`{key}`" in page, key
     text = plain["recommendation"]
     for key in (*text, *text["fixes"][0]):
         assert f"`{key}`" in page, key
     assert (text["verdict"], text["advice"]) == (finding.verdict, finding.advice)
-    assert plain["schema"] == Audit.schema == 4
+    assert plain["schema"] == Audit.schema == 5
 
 
 def test_its_short_form_counts_in_plain_words():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from faults import SKILLS
+from simulated_faults import quality_panel
 
 from truepool.audits import audit
 from truepool.audits.auditor import find_late_outcomes
@@ -11,7 +12,6 @@ from truepool.audits.severity import LATE
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.pools.mean import Mean
-from truepool.stress.drift import quality_panel
 
 COSTS = Costs(fn=10, fp=1)
 QUICK = {"costs": COSTS, "resamples": 50}

@@ -7,6 +7,7 @@ from inspect import signature
 import numpy as np
 import pytest
 from faults import COSTS, flipped, sound
+from simulated_faults import temperature
 
 from truepool.audits import audit
 from truepool.audits.progress import compare_audits
@@ -16,7 +17,6 @@ from truepool.core.errors import SourceError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.render.verdict import DEFAULT_POOL, changes
-from truepool.stress.temperature import Temperature
 
 QUICK = {"costs": COSTS, "resamples": 20}
 
@@ -56,7 +56,7 @@ def test_the_same_cases_have_no_change(faulty):
 @pytest.fixture(scope="module")
 def extreme():
     """An audit with one over-confident agent, and how its finding was graded before."""
-    result = audit(Temperature(0.3)(sound(cases=600), "agent1"), **QUICK)
+    result = audit(temperature(sound(cases=600), "agent1", 0.3), **QUICK)
     (finding,) = [f for f in result.findings if f.key == ("over-confident", "agent1")]
     assert finding.severity in ("error", "warning")
     return result, finding

@@ -20,6 +20,7 @@ from faults import (
 from numpy.testing import assert_allclose
 from panels import random_panel
 from rich.console import Console
+from simulated_faults import degradation, quality_panel, sleeper, temperature
 
 from truepool.audits import audit
 from truepool.audits.evidence import Evidence
@@ -33,10 +34,6 @@ from truepool.pools import every
 from truepool.pools.mean import Mean
 from truepool.render.html.audit import html
 from truepool.render.tables.audit import show
-from truepool.stress.degradation import Degradation
-from truepool.stress.drift import quality_panel
-from truepool.stress.sleeper import Sleeper
-from truepool.stress.temperature import Temperature
 
 CASES = 500
 
@@ -50,8 +47,8 @@ def constant(seed):
 
 
 def two(seed):
-    noisy = Degradation(at=0.4)(timed(sound(seed, CASES)), "agent1", seed=seed)
-    return Sleeper(at=0.7)(noisy, "agent3", seed=seed)
+    noisy = degradation(timed(sound(seed, CASES)), "agent1", at=0.4, seed=seed)
+    return sleeper(noisy, "agent3", at=0.7)
 
 
 def harder(seed):
@@ -63,7 +60,7 @@ def harder(seed):
 
 
 def bold(seed):
-    return Temperature(0.3)(sound(seed, CASES, skills=[2.0, 0.3, 0.3]), "agent0")
+    return temperature(sound(seed, CASES, skills=[2.0, 0.3, 0.3]), "agent0", 0.3)
 
 
 def alike(seed):

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from faults import COSTS, drifted, flipped, sound
 from panels import random_panel
+from simulated_faults import quality_panel
 
 from truepool.audits import audit
 from truepool.audits.recommendation import (
@@ -14,7 +15,6 @@ from truepool.audits.recommendation import (
 from truepool.audits.topics import comparison
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
-from truepool.stress.drift import quality_panel
 
 QUICK = {"costs": COSTS, "resamples": 50}
 

@@ -40,7 +40,7 @@ def test_a_table_is_audited_and_files_are_written(truepool, reports, tmp_path):
     assert "ERROR agent3 repeats agent0" in out
     assert f"Wrote {files[0]}." in out.replace("\n", "")
     result = json.loads(files[0].read_text())
-    assert result["schema"] == 4
+    assert result["schema"] == 5
     assert result["findings"][0]["code"] == "copy"
     assert result["drift"] is not None
     assert files[1].read_text().startswith("# Do not trust this pool")

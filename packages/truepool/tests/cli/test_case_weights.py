@@ -5,9 +5,11 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from command import VERBS
 from panels import random_panel
 
 AGENTS = ["a", "b", "c", "d"]
+EVERY_CASE_ONCE = [verb for verb in ("replay", "game") if verb in VERBS]
 
 
 @pytest.fixture
@@ -71,7 +73,7 @@ def test_an_audit_takes_weights_and_groups(folder, truepool):
 
 
 @pytest.mark.parametrize("option", ["--weight", "--group", "--propensity"])
-@pytest.mark.parametrize("verb", ["replay", "game"])
+@pytest.mark.parametrize("verb", EVERY_CASE_ONCE)
 def test_what_counts_every_case_once_says_so(folder, truepool, verb, option):
     column = next(name for name, given in IGNORE.items() if given == option)
     code, out, err = truepool(verb, "t.csv", *words(**{column: option}))
@@ -79,13 +81,12 @@ def test_what_counts_every_case_once_says_so(folder, truepool, verb, option):
     assert f"every case once, as independent; got {option} {column}" in err
 
 
-@pytest.mark.parametrize("verb", ["replay", "game", "jury"])
+@pytest.mark.parametrize("verb", EVERY_CASE_ONCE)
 def test_help_lists_no_option_that_is_refused(truepool, verb):
     _, out, _ = truepool(verb, "--help")
     assert "--decision-time" in out
-    for option in ("--group", "--propensity"):
+    for option in ("--group", "--propensity", "--weight"):
         assert option not in out
-    assert ("--weight" in out) is (verb == "jury")
 
 
 def test_a_config_file_may_have_them_for_other_commands(folder, truepool):

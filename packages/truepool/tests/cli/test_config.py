@@ -10,7 +10,7 @@ from messy_tables import write
 
 from truepool.cli import config
 
-PAGE = Path(__file__).parents[2] / "docs" / "config.md"
+PAGE = Path(__file__).parents[4] / "docs" / "config.md"
 
 BANK = """
 outcome = "betrug"
@@ -236,3 +236,10 @@ def test_a_key_that_stands_twice_is_named_with_its_lines(refusal, end):
         "error: a key of a config file must stand once; 'pool.toml' has 'cost-fn' on "
         "lines 7 and 8. Leave one of them out.\n"
     )
+
+
+@pytest.mark.parametrize("verb", ["game", "jury", "serve"])
+def test_a_section_of_a_plug_in_is_read_past_installed_or_not(verb, tmp_path):
+    path = tmp_path / "pool.toml"
+    path.write_text(f"seed = 1\n[{verb}]\n")
+    assert config.read(path, "audit") == {"seed": 1}

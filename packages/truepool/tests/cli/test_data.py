@@ -12,11 +12,26 @@ from rich.console import Console
 
 from truepool import datasets
 from truepool.datasets.files import File
-from truepool.datasets.heart import Heart
+from truepool.datasets.governors import Governors
+from truepool.datasets.interface import Dataset
 from truepool.datasets.location import folders
 from truepool.render.tables import data_sources
 
-CONTENT = b"63.0,1.0,1.0,145.0,233.0,1.0,2.0,150.0,0.0,2.3,3.0,0.0,6.0,0\n"
+CONTENT = b"2018,KS,2018-11-05,lite,D,Laura Kelly,0.46,1\n"
+
+
+class Penguins(Dataset):
+    """A data set whose file is on no machine."""
+
+    name = "penguins"
+    rows = 344
+    columns = 4
+    labels = ("Adelie", "Gentoo")
+    source = "Palmer Station"
+    licence = "CC0"
+    cite = "Horst, Hill and Gorman, palmerpenguins, 2020"
+    missing = 19
+    files = (File("penguins.csv", "0" * 64, 15_241),)
 
 
 @pytest.fixture
@@ -26,15 +41,17 @@ def truepool(truepool):
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """Only a heart file of one line, gzipped, which is then the published one."""
-    path = tmp_path / "heart.data.gz"
+    """Only a file of governors of one line, gzipped, then the published one."""
+    path = tmp_path / "governors.csv.gz"
     path.write_bytes(gzip.compress(CONTENT))
     monkeypatch.setenv("TRUEPOOL_DATA", str(tmp_path))
     monkeypatch.setenv("TRUEPOOL_CACHE", str(tmp_path / "caches" / "truepool"))
     for proxy in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(proxy, raising=False)
-    files = (File("heart.data", sha256(CONTENT).hexdigest(), len(CONTENT)),)
-    monkeypatch.setattr(Heart, "files", files)
+    files = (File("governors.csv", sha256(CONTENT).hexdigest(), len(CONTENT)),)
+    monkeypatch.setattr(Governors, "files", files)
+    every = dict(sorted({**datasets.every(), "penguins": Penguins}.items()))
+    monkeypatch.setattr(datasets, "every", lambda: every)
     return tmp_path
 
 
@@ -42,20 +59,20 @@ def test_list_shows_every_data_set_and_where_it_is(truepool, folder):
     code, out, err = truepool("list")
     assert (code, err) == (0, "")
     lines = {line.split()[0]: line.split() for line in out.splitlines() if line}
-    assert lines["heart"] == [
-        "heart",
-        "303",
-        "13",
+    assert lines["governors"] == [
+        "governors",
+        "6,583",
+        "3",
         "2",
         "folder",
-        "UCI",
+        "FiveThirtyEight",
         "CC",
         "BY",
         "4.0",
     ]
-    assert lines["pima"][4] == "-"
+    assert lines["penguins"][4] == "-"
     assert lines["example"][4] == "bundled"
-    assert lines["intrusion"][4] == "made"
+    assert lines["synthetic"][4] == "made"
     assert set(datasets.every()) <= set(lines)
     assert f"folder: {folder}" in out
     assert "".join(
@@ -78,27 +95,31 @@ def test_list_tells_machines_in_json(truepool):
     code, out, _ = truepool("list", "--json")
     result = {row["name"]: row for row in json.loads(out)}
     assert code == 0
-    assert result["heart"]["found"] == "folder"
-    assert result["pima"]["found"] is None
-    assert result["pima"]["missing"] == 652
-    assert result["credit-card"]["files"][0]["size"] == 150_828_752
-    assert result["intrusion"]["labels"][0] == "BENIGN"
+    assert result["governors"]["found"] == "folder"
+    assert result["penguins"]["found"] is None
+    assert result["penguins"]["missing"] == 19
+    assert result["penguins"]["files"][0]["size"] == 15_241
+    assert result["penguins"]["labels"][0] == "Adelie"
 
 
 def test_path_prints_the_path_and_nothing_else(truepool, folder):
-    assert truepool("path", "heart") == (0, f"{folder / 'heart.data.gz'}\n", "")
+    assert truepool("path", "governors") == (
+        0,
+        f"{folder / 'governors.csv.gz'}\n",
+        "",
+    )
 
 
 def test_path_downloads_what_is_not_on_this_machine(truepool, folder, monkeypatch):
-    (folder / "heart.data.gz").unlink()
+    (folder / "governors.csv.gz").unlink()
     with publish({"x": CONTENT}) as address:
-        file = File("heart.data", sha256(CONTENT).hexdigest(), 1, f"{address}/x")
-        monkeypatch.setattr(Heart, "files", (file,))
-        code, out, err = truepool("path", "heart")
-    there = folder / "caches" / "truepool" / "heart.data"
+        file = File("governors.csv", sha256(CONTENT).hexdigest(), 1, f"{address}/x")
+        monkeypatch.setattr(Governors, "files", (file,))
+        code, out, err = truepool("path", "governors")
+    there = folder / "caches" / "truepool" / "governors.csv"
     assert (code, out, err) == (0, f"{there}\n", "")
     assert there.read_bytes() == CONTENT
-    assert datasets.find("heart").location() == "cache"
+    assert datasets.find("governors").location() == "cache"
 
 
 NO_FILE = (
@@ -111,42 +132,45 @@ def test_path_says_what_it_cannot_give(truepool):
     code, out, err = truepool("path", "synthetic")
     assert (code, out) == (2, "")
     assert err == NO_FILE
-    code, _, err = truepool("path", "haert")
+    code, _, err = truepool("path", "governers")
     assert code == 2
-    assert "no data set is called 'haert' (did you mean 'heart'?)" in err
+    assert "no data set is called 'governers' (did you mean 'governors'?)" in err
     assert err.count("\n") == 1
 
 
 def test_verify_says_that_a_data_set_has_no_file(truepool):
-    code, out, err = truepool("verify", "heart", "synthetic")
+    code, out, err = truepool("verify", "governors", "synthetic")
     assert (code, out) == (2, "")
     assert err == NO_FILE
 
 
 def test_list_tells_whose_columns_are_agents(truepool):
     shown = " ".join(truepool("list")[1].split())
-    assert "or agents in panels: duck-crowd, example, governors, judgebench" in shown
+    agents = [n for n, one in datasets.every().items() if one.column_kind == "agent"]
+    assert {"example", "governors"} <= {*agents}
+    assert f"or agents in panels: {', '.join(agents)}." in shown
 
 
 def test_verify_is_content_with_what_is_as_published(truepool):
     code, out, err = truepool("verify")
     assert (code, err) == (0, "")
     assert out.count("verified") == 1
-    assert out.count("not on this machine") > 5
+    files = [file for one in datasets.every().values() for file in one.files]
+    assert out.count("not on this machine") == len(files) - 1 > 0
 
 
 def test_verify_of_a_missing_file_fails_by_name(truepool):
-    code, out, err = truepool("verify", "heart", "pima")
+    code, out, err = truepool("verify", "governors", "penguins")
     assert code == 2
     assert "verified" in out
     assert err.startswith(
-        "error: data set 'pima' needs 'pima_diabetes.csv', which is not on"
+        "error: data set 'penguins' needs 'penguins.csv', which is not on"
     )
 
 
 def test_verify_names_both_sums_and_leaves_the_file_alone(truepool, folder):
     wrong = gzip.compress(CONTENT + b"\n")
-    (folder / "heart.data.gz").write_bytes(wrong)
+    (folder / "governors.csv.gz").write_bytes(wrong)
     code, out, err = truepool("verify", "--json")
     assert code == 2
     assert {row["verdict"] for row in json.loads(out)} == {
@@ -156,12 +180,12 @@ def test_verify_names_both_sums_and_leaves_the_file_alone(truepool, folder):
     assert sha256(CONTENT).hexdigest() in err
     assert sha256(CONTENT + b"\n").hexdigest() in err
     assert err.count("\n") == 1
-    assert (folder / "heart.data.gz").read_bytes() == wrong
+    assert (folder / "governors.csv.gz").read_bytes() == wrong
 
 
 def test_verify_tells_a_truncated_file(truepool, folder):
-    (folder / "heart.data.gz").write_bytes(gzip.compress(CONTENT)[:-6])
-    code, out, err = truepool("verify", "heart")
+    (folder / "governors.csv.gz").write_bytes(gzip.compress(CONTENT)[:-6])
+    code, out, err = truepool("verify", "governors")
     assert code == 2
     assert "damaged" in out
     assert "must be a complete file; it is truncated or damaged" in err

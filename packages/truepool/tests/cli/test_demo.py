@@ -135,7 +135,7 @@ def test_the_demo_compiles_nothing_unless_it_is_asked_to(monkeypatch):
 
 @pytest.mark.no_cover
 def test_the_page_on_the_demo_shows_what_is_printed(truepool, tmp_path):
-    page = (Path(__file__).parents[2] / "docs" / "demo.md").read_text()
+    page = (Path(__file__).parents[4] / "docs" / "demo.md").read_text()
     shown = page.split("```text\n")[1].split("```")[0].splitlines()
     _, out, _ = truepool("demo", "--output", tmp_path)
     printed = [line.rstrip() for line in out.splitlines()]

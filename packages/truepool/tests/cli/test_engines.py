@@ -2,6 +2,7 @@
 
 import pyarrow as pa
 import pytest
+from command import needs_verb
 from panels import random_panel
 from pyarrow import parquet
 from ray_nodes import need_ray
@@ -36,9 +37,9 @@ def place(tmp_path, monkeypatch):
         (("score", "v.pool", "set", "-o", "out", *RAY, "--address", "127.0.0.1:1"), "the connection failed: Connection refused. Start it, or correct --address."),
         (("fit", "t.csv", "-o", "w.pool", *RAY), "more than 1,000,000 rows; got another table. Leave it out"),
         (("fit", "set", "-o", "w.pool", *RAY), "more than 1,000,000 rows; got 40. Leave it out"),
-        (("game", *RAY), "solves the games of a sweep; got none. Pass --sweep"),
-        (("game", "--sweep", "n=2,3", "--jobs", 2, *RAY), "--jobs counts processes of this machine; got 2 with --engine ray"),
-        (("reproduce", "tab:poa", "--jobs", 2, *RAY), "--jobs counts processes of this machine; got 2 with --engine ray"),
+        pytest.param(("game", *RAY), "solves the games of a sweep; got none. Pass --sweep", marks=needs_verb("game")),
+        pytest.param(("game", "--sweep", "n=2,3", "--jobs", 2, *RAY), "--jobs counts processes of this machine; got 2 with --engine ray", marks=needs_verb("game")),
+        pytest.param(("reproduce", "tab:poa", "--jobs", 2, *RAY), "--jobs counts processes of this machine; got 2 with --engine ray", marks=needs_verb("reproduce")),
     ],
     ids=lambda value: " ".join(map(str, value[:1])) if isinstance(value, tuple) else "",
 )  # fmt: skip

@@ -62,7 +62,7 @@ def test_two_nodes_give_the_bits_of_one_machine_and_may_lose_one(
     _, _, drawn = truepool(*few, "few-here")
     _, scored, drawn_of_all = truepool(*score, "one")
     assert drawn.startswith("Drew ")
-    notes += [drawn, *(note for _, _, note in fitted), drawn_of_all]
+    notes += [*(note for _, _, note in fitted), drawn, drawn_of_all]
     at_death = []
     with two_nodes() as nodes:
 
@@ -76,8 +76,8 @@ def test_two_nodes_give_the_bits_of_one_machine_and_may_lose_one(
 
         (where, *there, _, _, _, _, out), err = nodes.run(
             *((*words, *RAY) for words in (compare, audit)),
-            (*few, "few", *RAY),
             *([*words, f"ray-{words[3]}.pool", *RAY] for words in fits),
+            (*few, "few", *RAY),
             ("fit", "sets", *fits[0][2:], "many.pool", "--quiet", *RAY),
             (*score, "two", *RAY),
             during=lose_a_node,
@@ -92,8 +92,8 @@ def test_two_nodes_give_the_bits_of_one_machine_and_may_lose_one(
     assert out == scored.replace("Wrote one", "Wrote two")
     assert contents("two") == contents("one")
     # With twelve times the rows, and with ten times: the driver never holds what the
-    # nodes read or write.
+    # nodes read or write. By then it has loaded all code that either needs.
     whole = sum(path.stat().st_size for path in Path("set").rglob("*.parquet"))
-    _, _, few_scored, fitted, _, many_fitted, scored_all = nodes.peaks
+    _, _, fitted, _, few_scored, many_fitted, scored_all = nodes.peaks
     assert scored_all - few_scored < whole
     assert many_fitted - fitted < whole

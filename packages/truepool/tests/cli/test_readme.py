@@ -13,7 +13,7 @@ from truepool.cli.demo import FILES, OUTCOME
 from truepool.cli.demo_panels import build
 from truepool.data.tables import write_table
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 README = (ROOT / "README.md").read_text()
 MAKE, SHELL = re.findall(r"^```bash\n(.*?)^```$", README, re.M | re.S)
 LONGEST = 110

@@ -6,8 +6,7 @@ import shlex
 import pandas as pd
 import pytest
 from faults import sound
-
-from truepool.stress.label_flip import LabelFlip
+from simulated_faults import label_flip
 
 WARNING = (
     "warning: agent1 (AUC 0.{} on 1,500 cases) reports the opposite of what happens: the "
@@ -40,7 +39,7 @@ def write(tmp_path, monkeypatch):
 def test_who_reports_the_opposite_is_named_with_the_cases_and_the_cure(
     words, write, truepool
 ):
-    write(LabelFlip()(sound(cases=1500), "agent1"), "t.csv")
+    write(label_flip(sound(cases=1500), "agent1"), "t.csv")
     code, out, err = truepool(*words, "--outcome", "y")
     said = " ".join((out + err).split())
     before, _, after = WARNING.partition("{}")
@@ -59,7 +58,7 @@ def test_sound_agents_and_wrong_labels_have_no_such_warning(write, truepool):
     _, out, err = truepool(*fit)
     assert "the opposite" not in out + err
     for agent in panel.agents:
-        panel = LabelFlip()(panel, agent)
+        panel = label_flip(panel, agent)
     write(panel, "t.csv")
     _, out, err = truepool(*fit)
     assert "wrong way round" in out + err
@@ -67,7 +66,7 @@ def test_sound_agents_and_wrong_labels_have_no_such_warning(write, truepool):
 
 
 def test_several_are_named_in_one_sentence(write, truepool):
-    panel = LabelFlip()(LabelFlip()(sound(cases=1500), "agent1"), "agent3")
+    panel = label_flip(label_flip(sound(cases=1500), "agent1"), "agent3")
     write(panel, "t.csv")
     fit = ("fit", "t.csv", "--pool", "vcg", "-o", "a.pool", "--outcome", "y")
     _, out, err = truepool(*fit)
@@ -88,7 +87,7 @@ def test_several_are_named_in_one_sentence(write, truepool):
 def test_the_audit_names_the_option_that_reverses_an_agent(
     in_percent, before, after, write, truepool
 ):
-    panel = LabelFlip()(sound(cases=800), "agent1")
+    panel = label_flip(sound(cases=800), "agent1")
     write(panel.select_agents(["agent0", "agent1", "agent2"]), "t.csv")
     table = pd.read_csv("t.csv")
     table[in_percent] *= 100

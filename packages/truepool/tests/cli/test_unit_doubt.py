@@ -101,14 +101,3 @@ def test_seven_higher_reports_must_have_been_expected():
     doubt_likeness(("a", "b"), written, (0.069, 1.0)).check_reports(new, ())
     with pytest.raises(ReportError, match="while in the fit 7 % were above 1"):
         doubt_likeness(("a", "b"), written, (0.0701, 1.0)).check_reports(new, ())
-
-
-def test_a_jury_does_not_take_scores_for_percentages(tmp_path, monkeypatch, truepool):
-    monkeypatch.chdir(tmp_path)
-    scores = {name: RNG.integers(1, 6, 40) for name in ("gpt", "claude")}
-    pd.DataFrame(scores).assign(y=Y[:40]).to_csv("t.csv", index=False)
-    code, _, err = truepool("jury", "t.csv", "--percent")
-    assert code == 2
-    assert "with --percent verdicts are percentages; all numbers of 'gpt'" in err
-    assert "pass --scores 1-5 instead" in err
-    assert truepool("jury", "t.csv", "--scores", "1-5")[0] == 0

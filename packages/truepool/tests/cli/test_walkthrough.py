@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[4] / "docs"
 BLOCK = re.compile(r"^```(bash|python|text)\n(.*?)^```$", re.M | re.S)
 
 

@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 from training_data import SMALL, features, small_model
 
 from truepool import agents
+from truepool.core import distributions
 from truepool.core.errors import FeatureError, OutcomeError, UnknownNameError
 
 EVERY = list(agents.zoo.every())
@@ -147,4 +148,4 @@ def test_it_is_asked_by_name_in_any_order(name):
 
 
 def test_small_models_are_models_of_the_zoo():
-    assert set(SMALL) <= set(EVERY)
+    assert set(SMALL) <= {*EVERY, *distributions.names("model")}

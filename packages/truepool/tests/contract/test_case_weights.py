@@ -11,7 +11,6 @@ from truepool.comparison import compare
 from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.games import incentives
 from truepool.measures.calibration import cox
 from truepool.measures.credit import intervals, leave_one_out, shapley
 from truepool.measures.folds import GROUP_PARTS, panel_splits
@@ -123,11 +122,6 @@ def test_an_audit_counts_integer_weights_as_repeated_cases():
         if a.slope is not None and b.slope is not None:  # pairs of rows count there
             assert_allclose(a.slope.value, b.slope.value, rtol=1e-6)
     assert any(a.slope is not None for a in one.calibration[:5])
-
-
-def test_incentives_count_every_case_once():
-    with pytest.raises(SettingError, match="count every case once"):
-        incentives(weighted(PLAIN), "mean")
 
 
 def test_the_calibration_slope_of_integer_weights_is_that_of_repeated_cases():

@@ -10,7 +10,7 @@ import promises
 import pytest
 from distributions import install
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 EXAMPLE = (ROOT / "examples" / "own_pool.py").read_text().partition("panel =")[0]
 BOASTFUL = EXAMPLE.replace('"label swap": ', '"duplicate": ')
 
@@ -33,7 +33,7 @@ def contract(tmp_path):
         site = install(tmp_path, "own-pool", {"own.py": source}, offers)
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-n0", "-q", "-p", "no:cacheprovider",
-             "tests/contract/test_pools.py", "-m", "promise", "-k", "cautious"],
+             "packages/truepool/tests/contract/test_pools.py", "-m", "promise", "-k", "cautious"],
             cwd=ROOT, capture_output=True, text=True,
             env={**os.environ, "PYTHONPATH": str(site)},
         )  # fmt: skip

@@ -5,7 +5,8 @@ import pytest
 from truepool.core import registry
 from truepool.core.errors import UnknownNameError
 
-EVERYTHING = [(kind, name) for kind in registry.KINDS for name in registry.names(kind)]
+KINDS = tuple(registry.places())
+EVERYTHING = [(kind, name) for kind in KINDS for name in registry.names(kind)]
 each = pytest.mark.parametrize(("kind", "name"), EVERYTHING)
 
 # A setting of one thing of each kind, and the same with a slip of the finger.
@@ -42,14 +43,14 @@ def test_everything_can_be_made_by_its_name_alone(kind, name):
     assert registry.make(kind, name) is not None
 
 
-@pytest.mark.parametrize("kind", registry.KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_slip_of_the_finger_is_answered_with_the_nearest_setting(kind):
     name, right, wrong = SLIPS[kind]
     with pytest.raises(UnknownNameError, match=f"did you mean '{right}'"):
         registry.make(kind, name, **{wrong: 1})
 
 
-@pytest.mark.parametrize("kind", registry.KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_an_unknown_name_is_answered_with_the_known_ones(kind):
     name, _, _ = SLIPS[kind]
     with pytest.raises(UnknownNameError, match=f"no {kind} is called .*'{name}'"):

@@ -949,7 +949,7 @@ def test_a_report_of_1_with_three_decimals_is_no_thousand(tmp_path):
 
 def test_the_words_for_missing_are_those_of_the_docs_and_of_pyarrow():
     assert {*numbers.MISSING} == {*csv.ConvertOptions().null_values}
-    page = Path(__file__).parents[2] / "docs" / "messy_tables.md"
+    page = Path(__file__).parents[4] / "docs" / "messy_tables.md"
     _, found, rest = page.read_text().partition("so do these words, spelled like this:")
     assert found
     words = re.findall("`(.*?)`", rest.partition(". If your table")[0])

@@ -68,13 +68,13 @@ def test_verdicts_in_words_are_sent_to_the_jury():
     assert said == (
         "a report must be a number in [0, 1]; 'gpt', 'claude' and 'llama' hold the "
         "words 'fail' and 'pass'. Verdicts in words are read by truepool jury, with "
-        "--positive, and in Python by truepool.juries.read_verdicts; columns that are "
+        "--positive, and in Python by truepool_jury.juries.read_verdicts; columns that are "
         "no agents are left out with --ignore."
     )
     said = refusal(P | {"gpt": words})
     assert said.endswith(
         "; if these are votes of an agent, write them as 1 and 0, or use truepool jury "
-        "(truepool.juries.read_verdicts in Python)."
+        "(truepool_jury.juries.read_verdicts in Python)."
     )
     assert "--missing" not in said
 

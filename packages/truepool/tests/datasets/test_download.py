@@ -13,8 +13,8 @@ from http_publisher import publish
 from rich.console import Console
 
 from truepool.core.errors import ChecksumError, SourceError
-from truepool.datasets.download import fetch
 from truepool.datasets.files import File
+from truepool.datasets.location import fetch
 
 CONTENT = b"a,b\n1,2\n" * 400_000  # more than two chunks
 DATA = File("data.csv", sha256(CONTENT).hexdigest(), len(CONTENT))

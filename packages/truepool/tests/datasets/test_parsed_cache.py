@@ -6,8 +6,8 @@ import os
 import pyarrow as pa
 import pytest
 
-from truepool.datasets import table_cache
-from truepool.datasets.table_cache import read_cached
+from truepool.datasets import columns
+from truepool.datasets.columns import read_cached
 
 TABLE = pa.table({"a": [1.0, 2.0]})
 
@@ -79,7 +79,7 @@ def test_a_full_disk_leaves_no_file_behind(nowhere, slow, monkeypatch):
     def full(*args, **settings):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(table_cache, "_write", full)
+    monkeypatch.setattr(columns, "_store_parsed", full)
     with pytest.warns(UserWarning, match="No space left on device"):
         assert read_cached(slow, ["a"], Reading()).equals(TABLE)
     assert list((nowhere / "parsed").iterdir()) == []

@@ -19,10 +19,8 @@ from enum import Enum
 from pathlib import Path
 from zlib import crc32
 
-import numpy as np
 from command import VERBS
 from hostile.tables import TABLES, sound_table
-from server.service import FRAUD, Local
 
 from truepool.cli import main
 
@@ -64,7 +62,7 @@ CHEAP = {
 """Options that keep a command short, or that it needs."""
 EXPENSIVE = {"demo"}
 """Verbs that no option makes short: they get values that no other verb has."""
-SLOW = ("audit", "game")
+SLOW = tuple(verb for verb in ("audit", "game") if verb in VERBS)
 """Verbs that take half a second and more: each hostile table is tried on one."""
 INPUTS = {
     "--config", "--since", "--check-on", "--train", "--labels", "--tls-cert", "--tls-key",
@@ -133,16 +131,31 @@ def prepare(folder: Path) -> None:
         ):
             answer = run(words)
             assert answer.code == 0, answer
-    with Local(folder / "sound.db", FRAUD | {"name": "p"}) as local:
-        local.fill(3, np.random.default_rng(0), pool="p")
-    with chdir(folder):
-        words = ["ledger", "statement", "sound.db", *CHEAP["ledger statement"]]
-        answer = run([*words, "--json=sound.statement"])
-        assert answer.code == 0, answer
+    if "serve" in VERBS:
+        _make_ledger(folder)
     for verb in VERBS:
         for name in outputs(verb).values():
             if Path(name).suffix:
                 (folder / name).write_bytes(OLD)
+
+
+def _make_ledger(folder: Path) -> None:
+    """Put a ledger with a few cases into a folder, and a statement about it."""
+    from truepool_serve.server.access import ANYONE
+    from truepool_serve.server.coordinator import Coordinator
+
+    with Coordinator(folder / "sound.db") as coordinator:
+        pool = {"name": "p", "agents": ["ada", "bob"], "costs": {"fn": 10, "fp": 1}}
+        coordinator.create(ANYONE, pool).result(60)
+        for i, outcome in enumerate((1, 0, 1)):
+            reports = [(f"case {i}", agent, 0.6) for agent in pool["agents"]]
+            coordinator.report(ANYONE, "p", reports).result(60)
+            coordinator.decide(ANYONE, "p", f"case {i}", None).result(60)
+            coordinator.settle(ANYONE, "p", [(f"case {i}", outcome)]).result(60)
+    with chdir(folder):
+        words = ["ledger", "statement", "sound.db", *CHEAP["ledger statement"]]
+        answer = run([*words, "--json=sound.statement"])
+        assert answer.code == 0, answer
 
 
 def flag(option: object) -> str:

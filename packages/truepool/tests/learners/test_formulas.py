@@ -5,9 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from panels import random_panel
+from plain_learners import (
+    AGENTS,
+    panel_of,
+    plain,
+    positive_share,
+    uniform_contributions,
+)
 
-from truepool import Stream, replay
+from truepool import replay
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
 from truepool.learners import make
@@ -15,11 +21,6 @@ from truepool.measures.losses import Loss
 from truepool.online.decision import decide, feedback
 
 SEEDS = st.integers(0, 100)
-AGENTS = 4
-
-
-def panel_of(seed, cases=60):
-    return random_panel(seed, cases=cases, agents=AGENTS, skill=1.0)
 
 
 def own(m, y):
@@ -28,16 +29,6 @@ def own(m, y):
 
 def slopes(w, m, y):
     return 2 * (w @ m - y) * m
-
-
-def plain(panel, first, step):
-    """Weights (T + 1, N) of ``w, memory = step(w, memory, reports, outcome)``."""
-    w, memory = np.full(AGENTS, 1 / AGENTS), first
-    path = [w]
-    for m, y in zip(panel.reports, panel.outcomes, strict=True):
-        w, memory = step(w, memory, m, y)
-        path.append(w)
-    return np.array(path)
 
 
 @given(SEEDS, st.sampled_from([0.05, 0.5, 3.0]))
@@ -77,41 +68,6 @@ def test_the_adaptive_rate_falls_when_the_squared_slopes_double(seed):
     panel = panel_of(seed)
     expected = plain(panel, (np.zeros(AGENTS), 0.0, 1.0), step)
     assert_allclose(replay("gradient", panel).weights, expected, atol=1e-9)
-
-
-@given(SEEDS, st.sampled_from(["brier", "log", "spherical"]))
-def test_marginal_is_the_printed_algorithm(seed, loss):
-    """alg:vcg, line by line, with eta = sqrt(ln n / T) and half of it."""
-    price = Loss(loss)
-    panel = panel_of(seed)
-    for scale in (1.0, 0.5):
-        eta = scale * np.sqrt(np.log(AGENTS) / len(panel))
-
-        def step(w, memory, m, y, eta=eta):
-            p = w @ m
-            D = np.empty(AGENTS)
-            for i in range(AGENTS):
-                others = np.arange(AGENTS) != i
-                q = w[others] @ m[others] / w[others].sum()
-                D[i] = price([q], [y])[0] - price([p], [y])[0]
-            v = w * np.exp(eta * D)
-            return v / v.sum(), None
-
-        found = replay("marginal", panel, loss=loss, scale=scale).weights
-        assert_allclose(found, plain(panel, None, step), atol=1e-11)
-
-
-@given(SEEDS)
-def test_uniform_marginal_uses_contributions_to_the_uniform_pool(seed):
-    def step(w, memory, m, y):
-        base = (m.mean() - y) ** 2
-        D = np.array([(np.delete(m, i).mean() - y) ** 2 - base for i in range(AGENTS)])
-        v = w * np.exp(0.1 * (AGENTS - 1) * D)
-        return 0.999 * v / v.sum() + 0.001 / AGENTS, None
-
-    panel = panel_of(seed)
-    found = replay("marginal", panel, rate=0.1, uniform=True).weights
-    assert_allclose(found, plain(panel, None, step), atol=1e-12)
 
 
 @given(SEEDS, st.sampled_from([0.05, 0.5]))
@@ -204,49 +160,6 @@ def test_adahedge(seed, signal):
         gap += max(0.0, w @ g - (after - before))
 
 
-def uniform_contributions(m, y):
-    base = (m.mean() - y) ** 2
-    return np.array([(np.delete(m, i).mean() - y) ** 2 - base for i in range(AGENTS)])
-
-
-def positive_share(D):
-    D = np.maximum(D, 0)
-    return D / D.sum() if D.sum() > 0 else np.full(AGENTS, 1 / AGENTS)
-
-
-@given(SEEDS)
-def test_window_is_static_vcg_on_the_last_cases(seed):
-    def step(w, memory, m, y):
-        memory = [*memory, uniform_contributions(m, y)][-7:]
-        return positive_share(np.mean(memory, axis=0)), memory
-
-    panel = panel_of(seed)
-    assert_allclose(
-        replay("window", panel, length=7).weights, plain(panel, [], step), atol=1e-9
-    )
-
-
-def test_a_newcomer_to_a_full_window_earns_weight_like_the_others():
-    stream = Stream("window", ("ada", "bob"), length=5)
-    for _ in range(8):
-        stream.learn_one({"ada": 0.6, "bob": 0.5}, 1)
-    stream.join("eve")
-    stream.learn_one({"ada": 0.6, "bob": 0.5, "eve": 0.9}, 1)
-    assert stream.weights["eve"] > 0.5
-    assert_allclose(stream.state.memory.counts, [5, 5, 1])
-
-
-@given(SEEDS)
-def test_ema_is_an_exponential_moving_average(seed):
-    def step(w, memory, m, y):
-        memory = 0.8 * memory + 0.2 * uniform_contributions(m, y)
-        return positive_share(memory), memory
-
-    panel = panel_of(seed)
-    expected = plain(panel, np.zeros(AGENTS), step)
-    assert_allclose(replay("ema", panel, alpha=0.2).weights, expected, atol=1e-12)
-
-
 @given(SEEDS)
 def test_static_learns_once(seed):
     panel = panel_of(seed)
@@ -270,9 +183,6 @@ def test_static_learns_once(seed):
         ("gradient", {"loss": Loss("cost")}, "convex"),
         ("wsu", {"rate": 0.7}, "at most 0.5"),
         ("fixed-share", {"share": 1.0}, "share must lie"),
-        ("marginal", {"scale": -1.0}, "rate must be"),
-        ("window", {"length": 0}, "at least 1 case"),
-        ("ema", {"alpha": 0.0}, "alpha must lie"),
         ("static", {"warmup": -1}, "must not be negative"),
         ("hedge", {"horizon": 0}, "horizon must be"),
     ],

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from panels import panels, random_panel
+from scipy.special import expit, logit
 
 from truepool.core import arrays
 from truepool.core.errors import CostError, SettingError
@@ -23,8 +24,6 @@ from truepool.measures.diversity import (
     effective_agents,
     mean_over_pairs,
 )
-from truepool.stress.drift import quality_panel
-from truepool.stress.temperature import Temperature
 
 ANY_PANEL = st.one_of(panels(), panels(classes=3))
 NAN = float("nan")
@@ -190,19 +189,17 @@ def test_a_constant_agent_does_not_count():
 
 
 def test_equal_weights_on_copies_are_many_weights_and_one_agent():
-    skills = [1.0, 1.0, 1.0]
-    panel = quality_panel(
-        "none", before=skills, after=skills, cases=200, correlation=1.0
-    )
+    panel = random_panel(1, cases=200)
+    panel = Panel(panel.reports[:, [0, 0, 0]], panel.outcomes)
     assert_allclose(effective_number(np.full(3, 1 / 3)), 3.0)
     assert_allclose(diversity(panel).effective_agents, 1.0)
 
 
 def test_a_miscalibrated_agent_agrees_on_decisions_but_not_wholly_on_reports():
     panel = random_panel(1, cases=500)
-    bent = Panel(panel.reports[:, [0, 0, 1]], panel.outcomes)
-    bent = Temperature(0.4)(bent, "agent1")
-    found = diversity(bent)
+    reports = panel.reports[:, [0, 0, 1]]
+    reports[:, 1] = expit(logit(reports[:, 1]) / 0.4)
+    found = diversity(Panel(reports, panel.outcomes))
     assert found.disagreement[0, 1] == 0.0
     assert 0.9 < found.correlation[0, 1] < 1.0
 

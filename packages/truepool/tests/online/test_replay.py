@@ -122,8 +122,8 @@ def test_a_learner_object_may_be_passed():
 
 
 def test_settings_that_a_learner_does_not_have_are_refused():
-    with pytest.raises(UnknownNameError, match="no setting of window is called"):
-        replay("window", random_panel(1), size=5)
+    with pytest.raises(UnknownNameError, match="no setting of gradient is called"):
+        replay("gradient", random_panel(1), size=5)
     with pytest.raises(SettingError, match="has its own settings; leave out rate"):
         replay(make("hedge"), random_panel(1), rate=0.1)
     with pytest.raises(SettingError, match="has its own settings"):
@@ -255,7 +255,7 @@ def test_agent_names_must_be_unique():
     with pytest.raises(SettingError, match="at least 2 classes"):
         Stream("hedge", agents=("a", "b"), classes=1)
     with pytest.raises(SettingError, match="has its own settings"):
-        Stream(make("marginal"), ("a", "b"), horizon=5)
+        Stream(make("static"), ("a", "b"), horizon=5)
 
 
 def test_a_repeated_prediction_of_a_case_is_the_same():

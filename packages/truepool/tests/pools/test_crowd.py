@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-from dataset_requirements import needs
 
-from truepool import datasets
 from truepool.pools.crowd import Crowd
 from truepool.pools.mean import Mean
 
@@ -62,21 +60,6 @@ def test_errors_that_all_share_are_taken_for_skill():
     reports = 0.2 + 0.6 * agents
     assert brier(Crowd().fit(reports, y), reports, y) > 0.25
     assert brier(Mean().fit(reports, y), reports, y) < 0.24
-
-
-@pytest.mark.data
-@needs("product-crowd", "duck-crowd")
-@pytest.mark.parametrize(
-    ("name", "mean", "crowd"),
-    [("product-crowd", 0.0922, 0.057), ("duck-crowd", 0.1638, 0.108)],
-)
-def test_on_real_crowds_it_beats_the_share_of_the_votes(name, mean, crowd):
-    panel = datasets.load(name)
-    assert brier(Mean().fit_panel(panel), panel.reports, panel.outcomes) == (
-        pytest.approx(mean, abs=5e-5)
-    )
-    fitted = Crowd().fit_panel(panel)
-    assert brier(fitted, panel.reports, panel.outcomes) < crowd
 
 
 def brier(pool, reports, outcomes):

@@ -98,7 +98,7 @@ def test_every_pool_that_streams_learns_all_that_it_learns_in_memory(name, tmp_p
 
 
 def test_the_page_on_scale_lists_the_pools_that_stream():
-    page = (Path(__file__).parents[2] / "docs" / "scale.md").read_text()
+    page = (Path(__file__).parents[4] / "docs" / "scale.md").read_text()
     rows = [line for line in page.splitlines() if line.startswith("| `fit --pool")]
     listed = [name for row in rows for name in re.findall(r"[a-z-]+(?=`)", row)]
     assert {*STREAMING} <= {*listed}

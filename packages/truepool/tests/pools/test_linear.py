@@ -16,7 +16,6 @@ from truepool.measures.losses import Loss
 from truepool.pools.best_agent import BestAgent
 from truepool.pools.brier import Brier
 from truepool.pools.convex import Convex
-from truepool.pools.externality import Externality
 from truepool.pools.greedy import Greedy
 from truepool.pools.shapley import Shapley
 from truepool.pools.vcg import VCG
@@ -123,25 +122,6 @@ def test_a_perfect_agent_gets_all_but_all_the_weight():
     outcomes = random_panel(1).outcomes
     reports = np.stack([outcomes * 1.0, np.full(80, 0.5)], axis=1)
     assert Brier().fit(reports, outcomes).weights_[0] > 1 - 1e-9
-
-
-@given(SEEDS)
-def test_externality_weights_are_inverse_to_the_gap_from_the_others(seed):
-    reports = random_panel(seed).reports
-    gaps = [
-        ((reports[:, i] - np.delete(reports, i, axis=1).mean(axis=1)) ** 2).mean()
-        for i in range(4)
-    ]
-    expected = (1 / np.array(gaps)) / (1 / np.array(gaps)).sum()
-    pool = Externality().fit(reports, random_panel(seed).outcomes)
-    assert_allclose(pool.weights_, expected)
-
-
-def test_externality_uses_no_outcomes():
-    panel = random_panel(1)
-    there = Externality().fit(panel.reports, panel.outcomes).weights_
-    back = Externality().fit(panel.reports, 1 - panel.outcomes).weights_
-    assert_allclose(there, back)
 
 
 def test_without_a_report_of_the_best_agent_the_next_one_counts():

@@ -3,10 +3,8 @@ from numpy.testing import assert_allclose
 from panels import random_panel
 from sklearn.linear_model import LogisticRegression
 
-from truepool import scores
 from truepool.measures.folds import splits
 from truepool.pools.stacked_lr import StackedLR
-from truepool.pools.stacked_mlp import StackedMLP
 
 
 def test_stacking_is_the_mean_of_the_models_of_each_fold():
@@ -30,16 +28,3 @@ def test_a_class_missing_from_a_fold_is_given_no_chance_by_its_model():
     pooled = StackedLR().fit(panel.reports, outcomes).predict_proba(panel.reports)
     assert pooled.shape == (60, 3)
     assert_allclose(pooled.sum(axis=1), 1.0)
-
-
-def test_a_network_learns_what_no_weights_can():
-    # The second agent tells when the first one lies.
-    rng = np.random.default_rng(0)
-    outcomes = rng.integers(0, 2, 3000)
-    lies = rng.integers(0, 2, 3000)
-    first = np.where(outcomes ^ lies, 0.9, 0.1)
-    reports = np.stack([first, np.where(lies, 0.9, 0.1)], axis=1)
-    pool = StackedMLP().fit(reports[:2000], outcomes[:2000])
-    line = StackedLR().fit(reports[:2000], outcomes[:2000])
-    assert scores.loss(pool.predict_proba(reports[2000:]), outcomes[2000:]) < 0.02
-    assert scores.loss(line.predict_proba(reports[2000:]), outcomes[2000:]) > 0.2

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from truepool.data.panel import Panel
     from truepool.data.tables import TableFormat
-    from truepool.juries import VerdictTable
+    from truepool_jury.juries import VerdictTable
 
 
 @partial(options.with_table, refused=("group", "propensity"))
@@ -121,9 +121,9 @@ def jury(
     from truepool.core.files import together, write_text
     from truepool.data.costs import Costs
     from truepool.data.tables import file_format
-    from truepool.juries import jury as run
-    from truepool.render.html.jury import html as page
-    from truepool.render.tables.jury import show
+    from truepool_jury.juries import jury as run
+    from truepool_jury.render.page import html as page
+    from truepool_jury.render.tables import show
 
     if output == json_file == STDOUT:
         raise SettingError(
@@ -196,8 +196,8 @@ def _read(
 ) -> "VerdictTable":
     """Read the verdicts, with their labels where there are any."""
     from truepool.data.tables import ReportTable, TableSummary
-    from truepool.juries import VerdictTable, read_verdicts
-    from truepool.juries.verdict_table import in_words_of_a_jury
+    from truepool_jury.juries import VerdictTable, read_verdicts
+    from truepool_jury.juries.verdict_table import in_words_of_a_jury
 
     plain = replace(table_format, weight=None)
     options.check_unweighted(plain, "truepool jury counts")

@@ -151,11 +151,11 @@ def llm(
     json_file: options.Json = None,
 ) -> None:
     """Ask a language model about every case of TABLE."""
-    from truepool.agents import llm as language_models
-    from truepool.cli.llm_summary import check_complete, show
     from truepool.cli.outputs import STDOUT, check_files, print_note, write_cases
     from truepool.cli.screen import progress_bar
     from truepool.data.tables import file_format
+    from truepool_jury import llm as language_models
+    from truepool_jury.cli.llm_summary import check_complete, show
 
     if output != STDOUT:
         file_format(output, "written")
@@ -250,7 +250,7 @@ def _read_question(text: str) -> str:
 
 def _expand(templates: Sequence[str]) -> list[str]:
     """Return the templates, the four of the paper in place of 'paper'."""
-    from truepool.agents.llm import PAPER
+    from truepool_jury.llm import PAPER
 
     named = [t for name in templates for t in (PAPER if name == "paper" else (name,))]
     return list(dict.fromkeys(named))

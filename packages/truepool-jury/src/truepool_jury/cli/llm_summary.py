@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from truepool.agents.llm import ModelReports
+    from truepool_jury.llm import ModelReports
 
 STOPPED = 1
 """Exit code of a run that ended within its budget before all answers were there."""

@@ -1,18 +1,35 @@
 """Two public crowds: many workers who each voted on a few cases."""
 
+from io import BytesIO
+from pathlib import Path
 from typing import ClassVar, final
+from zipfile import BadZipFile
 
 import numpy as np
 
+from truepool.core.arrays import Array
+from truepool.core.errors import SourceError
 from truepool.data.panel import Panel
-from truepool.datasets.arrays import read_arrays
-from truepool.datasets.files import File
-from truepool.datasets.interface import Dataset
+from truepool.datasets import Dataset, File
+from truepool.datasets.files import content
 
 SURVEY = (
     "Y. Zheng, G. Li, Y. Li, C. Shan, R. Cheng, Truth inference in crowdsourcing: is "
     "the problem solved?, VLDB 2017"
 )
+
+
+def read_arrays(path: Path, names: tuple[str, ...]) -> tuple[Array, ...]:
+    """Return these arrays of a file; nothing in it can run code."""
+    stream = BytesIO(content(path))
+    try:
+        with np.load(stream, allow_pickle=False) as stored:
+            return tuple(np.asarray(stored[name]) for name in names)
+    except (AttributeError, BadZipFile, EOFError, KeyError, ValueError):
+        raise SourceError(
+            f"{str(path)!r} must be the published file, with the arrays "
+            f"{', '.join(names)}; it holds something else. Get it again."
+        ) from None
 
 
 class Crowd(Dataset):

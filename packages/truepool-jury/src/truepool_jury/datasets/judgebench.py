@@ -7,9 +7,8 @@ from scipy.special import expit
 
 from truepool.core.arrays import FloatArray
 from truepool.data.panel import Panel
-from truepool.datasets.arrays import read_arrays
-from truepool.datasets.files import File
-from truepool.datasets.interface import Dataset
+from truepool.datasets import Dataset, File
+from truepool_jury.datasets.crowds import read_arrays
 
 REWARD_MODELS = 5
 STEEPNESS = 1.5

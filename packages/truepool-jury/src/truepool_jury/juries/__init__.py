@@ -1,7 +1,7 @@
 """A jury of judges: whom to keep, what to decide, what to send to a person."""
 
-from truepool.juries.analysis import jury
-from truepool.juries.values import (
+from truepool_jury.juries.analysis import jury
+from truepool_jury.juries.values import (
     Copy,
     Cost,
     Judge,
@@ -11,7 +11,7 @@ from truepool.juries.values import (
     Review,
     Shortage,
 )
-from truepool.juries.verdict_table import VerdictTable, read_verdicts
+from truepool_jury.juries.verdict_table import VerdictTable, read_verdicts
 
 __all__ = [
     "Copy",

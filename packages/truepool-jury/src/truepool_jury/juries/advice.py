@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from truepool.comparison import Estimate
-from truepool.juries.values import Advice, Judge, Jury
+from truepool_jury.juries.values import Advice, Judge, Jury
 
 
 def advise(jury: Jury) -> Jury:

@@ -13,25 +13,25 @@ from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.tables import ReportTable
-from truepool.juries.advice import advise
-from truepool.juries.column_pairs import order_bias, repetition
-from truepool.juries.judges import MIN_LABELS, judges, similarity
-from truepool.juries.learned_pool import MIN_FITTED, learn_pool, score_scale
-from truepool.juries.rates import event_rate, expected_cost
-from truepool.juries.values import NOT_RANDOM, Jury, Review, Shortage
-from truepool.juries.verdicts import Verdicts
-from truepool.measures.automation import (
+from truepool.measures.decisions import decide
+from truepool.measures.inference.bootstrap import check_level
+from truepool.pools.crowd import Crowd
+from truepool.pools.log_odds import LogOdds
+from truepool_jury.juries.advice import advise
+from truepool_jury.juries.column_pairs import order_bias, repetition
+from truepool_jury.juries.judges import MIN_LABELS, judges, similarity
+from truepool_jury.juries.learned_pool import MIN_FITTED, learn_pool, score_scale
+from truepool_jury.juries.rates import event_rate, expected_cost
+from truepool_jury.juries.values import NOT_RANDOM, Jury, Review, Shortage
+from truepool_jury.juries.verdicts import Verdicts
+from truepool_jury.measures.automation import (
     Certificate,
     certify,
     check_shares,
     expected_decision_cost,
     review_order,
 )
-from truepool.measures.decisions import decide
-from truepool.measures.inference.bootstrap import check_level
-from truepool.measures.label_plan import MIN_PER_STRATUM, LabelPlan, plan_labels
-from truepool.pools.crowd import Crowd
-from truepool.pools.log_odds import LogOdds
+from truepool_jury.measures.label_plan import MIN_PER_STRATUM, LabelPlan, plan_labels
 
 POOLS = (LogOdds.name, Crowd.name)
 """Pools that no label has touched; the first is the default."""

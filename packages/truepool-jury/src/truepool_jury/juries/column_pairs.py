@@ -8,9 +8,9 @@ from scipy.special import stdtrit
 
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray
-from truepool.juries.values import OrderBias, Repetition
-from truepool.juries.verdicts import Verdicts
 from truepool.measures.inference import paired_p_values
+from truepool_jury.juries.values import OrderBias, Repetition
+from truepool_jury.juries.verdicts import Verdicts
 
 MIN_ITEMS = 10
 """Items that both columns need, for anything to be said about the pair."""

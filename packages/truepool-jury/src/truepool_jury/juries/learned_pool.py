@@ -4,12 +4,12 @@ import numpy as np
 
 from truepool.core.arrays import BoolArray, FloatArray, IntArray
 from truepool.data.panel import Panel
-from truepool.juries.score_scale import ScoreScale, fit_scale
-from truepool.juries.verdicts import Verdicts
 from truepool.measures.folds import stratify
 from truepool.pools.crowd import Crowd
 from truepool.pools.log_odds import LogOdds
 from truepool.pools.shrunk import Shrunk
+from truepool_jury.juries.score_scale import ScoreScale, fit_scale
+from truepool_jury.juries.verdicts import Verdicts
 
 MIN_FITTED = 10
 """Labels from which the pool learns from them."""

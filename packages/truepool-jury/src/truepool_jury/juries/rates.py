@@ -3,9 +3,9 @@
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.data.costs import Costs
-from truepool.juries.values import Cost
-from truepool.juries.verdicts import Verdicts
 from truepool.measures.inference import Rate, estimate_class_rate, estimate_rate
+from truepool_jury.juries.values import Cost
+from truepool_jury.juries.verdicts import Verdicts
 
 
 def event_rate(

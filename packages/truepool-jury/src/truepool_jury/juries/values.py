@@ -6,18 +6,19 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from truepool.audits.values import Calibration, plain_value
+from truepool.audits import Calibration
+from truepool.audits.values import plain_value
 from truepool.comparison import Estimate
 from truepool.core import display
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.errors import SourceError
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels
-from truepool.juries.score_scale import ScoreScale
-from truepool.measures.automation import Certificate
 from truepool.measures.inference import Rate
-from truepool.measures.label_plan import LabelPlan
 from truepool.pools.certainty import LARGEST_CLIP
+from truepool_jury.juries.score_scale import ScoreScale
+from truepool_jury.measures.automation import Certificate
+from truepool_jury.measures.label_plan import LabelPlan
 
 NOT_RANDOM = 0.01
 """Below this p-value the labelled items are said to be no random sample."""
@@ -268,12 +269,12 @@ class Jury:
     @property
     def headline(self) -> str:
         """How far the jury can be relied on, in one sentence."""
-        return str(display.render("jury_advice", "headline", self))
+        return str(display.render("truepool_jury.render.advice", "headline", self))
 
     @property
     def steps(self) -> tuple[str, ...]:
         """What to do, the most urgent first."""
-        return tuple(display.render("jury_advice", "steps", self))
+        return tuple(display.render("truepool_jury.render.advice", "steps", self))
 
     def columns(self, id: str = "id") -> dict[str, Any]:
         """Return one row per item: ids, pooled, decision, decided_by, label_weight.
@@ -332,11 +333,11 @@ class Jury:
 
     def to_markdown(self) -> str:
         """Return the analysis as a Markdown page."""
-        return str(display.render("tables.jury", "markdown", self))
+        return str(display.render("truepool_jury.render.tables", "markdown", self))
 
     def to_html(self, path: str | Path) -> None:
         """Write the page as one file that works offline."""
-        display.render("html.jury", "write", self, path)
+        display.render("truepool_jury.render.page", "write", self, path)
 
     def __repr__(self) -> str:
         judges = "1 judge" if self.single else f"{len(self.judges)} judges"

@@ -32,10 +32,10 @@ from truepool.data.tables.numbers import is_empty
 from truepool.data.tables.profile_long import JUDGES, VERDICTS
 from truepool.data.tables.score_range import ScoreRange
 from truepool.data.tables.text_columns import VERDICTS as CURE
-from truepool.juries.evaluation_logs import COLUMNS, check_scores, read_log
-from truepool.juries.runs import number_runs
-from truepool.juries.values import WEIGHT
-from truepool.juries.worded_verdicts import has_words, number_words
+from truepool_jury.juries.evaluation_logs import COLUMNS, check_scores, read_log
+from truepool_jury.juries.runs import number_runs
+from truepool_jury.juries.values import WEIGHT
+from truepool_jury.juries.worded_verdicts import has_words, number_words
 
 LONG_NAMES = (
     ("item", "case", "id", "item_id", "question", "sample"),

@@ -20,9 +20,9 @@ from truepool.core.errors import (
 from truepool.data.labels import Labels
 from truepool.data.panel import Panel
 from truepool.data.tables import ReportTable
-from truepool.measures.label_plan import combine_weights
 from truepool.pools.certainty import LARGEST_CLIP, RARE_SHARE
 from truepool.pools.crowd import Crowd
+from truepool_jury.measures.label_plan import combine_weights
 
 MIN_JUDGES = 2
 """A pool needs so many."""

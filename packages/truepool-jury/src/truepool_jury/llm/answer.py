@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from truepool.agents.llm.completion import VERDICTS, Completion, Fault, plain
+from truepool_jury.llm.completion import VERDICTS, Completion, Fault, plain
 
 Probability: TypeAlias = Literal["stated", "votes", "logprobs"]
 Format: TypeAlias = Literal["auto", "schema", "tool", "line"]

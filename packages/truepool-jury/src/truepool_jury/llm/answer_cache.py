@@ -6,8 +6,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from truepool.agents.llm.completion import Completion
 from truepool.core.files import DiskCache, cache_folder
+from truepool_jury.llm.completion import Completion
 
 
 def folder() -> Path:

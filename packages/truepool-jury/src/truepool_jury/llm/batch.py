@@ -10,21 +10,21 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from truepool.agents.llm import answer
-from truepool.agents.llm.budget import Spending
-from truepool.agents.llm.completion import Completion, Fault
-from truepool.agents.llm.endpoint import Endpoint, is_unreachable
-from truepool.agents.llm.retry import (
+from truepool.core.errors import EndpointError, SettingError
+from truepool.core.files import DiskCache
+from truepool.core.formatting import pluralize
+from truepool_jury.llm import answer
+from truepool_jury.llm.budget import Spending
+from truepool_jury.llm.completion import Completion, Fault
+from truepool_jury.llm.endpoint import Endpoint, is_unreachable
+from truepool_jury.llm.retry import (
     LONGEST_REQUESTED_WAIT,
     QUOTA,
     Retry,
     is_temporary,
     requested_wait,
 )
-from truepool.agents.llm.template import Messages
-from truepool.core.errors import EndpointError, SettingError
-from truepool.core.files import DiskCache
-from truepool.core.formatting import pluralize
+from truepool_jury.llm.template import Messages
 
 MAX_FAILURES = 10
 """So many requests in a row that fail after all retries stop the batch."""

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from truepool.agents.llm.completion import Completion
 from truepool.core.errors import EndpointError, SettingError
 from truepool.core.formatting import number, pluralize
+from truepool_jury.llm.completion import Completion
 
 MILLION = 1_000_000
 """Prices are per so many tokens."""

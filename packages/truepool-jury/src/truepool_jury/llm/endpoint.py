@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from truepool.agents.extras import require
-from truepool.agents.llm.completion import Completion
-from truepool.agents.llm.template import Messages
+from truepool.core.distributions import require
 from truepool.core.errors import EndpointError, SettingError, suggestion
 from truepool.core.formatting import amount, printable
+from truepool_jury.llm.completion import Completion
+from truepool_jury.llm.template import Messages
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 URL_VARIABLE = "OPENAI_BASE_URL"
@@ -49,7 +49,7 @@ class Endpoint:
         request: Mapping[str, Any] | None = None,
     ) -> Self:
         """Return the endpoint whose key, and URL if not given, the environment has."""
-        require("openai", "llm", "asking a language model")
+        require("openai", "truepool-jury[llm]", "asking a language model")
         key = os.environ.get(key_variable, "").strip()
         if not key:
             raise EndpointError(
@@ -78,7 +78,7 @@ class Endpoint:
         )
 
     def client(self) -> Any:
-        """Return a client that retries nothing: `truepool.agents.llm.retry` does."""
+        """Return a client that retries nothing: `truepool_jury.llm.retry` does."""
         from httpx2 import Timeout
         from openai import AsyncOpenAI
 

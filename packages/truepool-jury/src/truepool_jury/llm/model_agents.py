@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from truepool.agents.llm import answer_cache
-from truepool.agents.llm.answer import Format
-from truepool.agents.llm.batch import Request
-from truepool.agents.llm.cases import Cases
-from truepool.agents.llm.endpoint import Endpoint
-from truepool.agents.llm.prompts import Material
-from truepool.agents.llm.template import Template
 from truepool.core.errors import AgentError, SourceError
+from truepool_jury.llm import answer_cache
+from truepool_jury.llm.answer import Format
+from truepool_jury.llm.batch import Request
+from truepool_jury.llm.cases import Cases
+from truepool_jury.llm.endpoint import Endpoint
+from truepool_jury.llm.prompts import Material
+from truepool_jury.llm.template import Template
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from truepool.agents.llm.answer import Probability, instruction
-from truepool.agents.llm.quotation import Quotation
-from truepool.agents.llm.template import OPTIONAL, Messages, Template
+from truepool_jury.llm.answer import Probability, instruction
+from truepool_jury.llm.quotation import Quotation
+from truepool_jury.llm.template import OPTIONAL, Messages, Template
 
 Row: TypeAlias = Mapping[str, Any]
 

@@ -9,21 +9,21 @@ from typing import Any, get_args
 
 import numpy as np
 
-from truepool.agents.llm import answer, answer_cache
-from truepool.agents.llm.batch import Batch, count_stored
-from truepool.agents.llm.budget import Budget, Spending
-from truepool.agents.llm.cases import Cases, common_labels
-from truepool.agents.llm.completion import Completion, Fault
-from truepool.agents.llm.endpoint import Endpoint
-from truepool.agents.llm.model_agents import make_requests, name_agents
-from truepool.agents.llm.retry import Retry
-from truepool.agents.llm.template import Template
-from truepool.agents.llm.training_rows import collect_material
 from truepool.core.arrays import Array, FloatArray
 from truepool.core.errors import SettingError
 from truepool.core.formatting import printable
 from truepool.core.seeds import check_seed
 from truepool.data.labels import Labels
+from truepool_jury.llm import answer, answer_cache
+from truepool_jury.llm.batch import Batch, count_stored
+from truepool_jury.llm.budget import Budget, Spending
+from truepool_jury.llm.cases import Cases, common_labels
+from truepool_jury.llm.completion import Completion, Fault
+from truepool_jury.llm.endpoint import Endpoint
+from truepool_jury.llm.model_agents import make_requests, name_agents
+from truepool_jury.llm.retry import Retry
+from truepool_jury.llm.template import Template
+from truepool_jury.llm.training_rows import collect_material
 
 MAX_SAMPLES = 100
 MAX_SHOWN = 80

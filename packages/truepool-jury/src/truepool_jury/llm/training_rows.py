@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from truepool.agents.llm.answer import Probability
-from truepool.agents.llm.cases import Cases
-from truepool.agents.llm.prompts import Material
-from truepool.agents.llm.template import FROM_TRAINING, Template
 from truepool.core.arrays import IntArray
 from truepool.core.errors import OutcomeError, SourceError
 from truepool.core.seeds import short_seed
 from truepool.data.labels import Labels
+from truepool_jury.llm.answer import Probability
+from truepool_jury.llm.cases import Cases
+from truepool_jury.llm.prompts import Material
+from truepool_jury.llm.template import FROM_TRAINING, Template
 
 EXAMPLES = 3
 """Examples in a prompt, as in the paper."""

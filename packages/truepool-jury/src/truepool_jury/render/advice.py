@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Sequence
 
 from truepool.core.formatting import percent, pluralize
-from truepool.juries import Judge, Jury
-from truepool.juries.advice import (
+from truepool.render.numbers import amount, format_estimate
+from truepool_jury.juries import Judge, Jury
+from truepool_jury.juries.advice import (
     commoner_label_share,
     is_reversed,
     near_copies,
     slope_of,
     unrelated,
 )
-from truepool.measures.automation import Certificate
-from truepool.render.numbers import amount, format_estimate
+from truepool_jury.measures.automation import Certificate
 
 MAX_NAMED = 5
 """Judges that are named in a sentence; more are counted."""

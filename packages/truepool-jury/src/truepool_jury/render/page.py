@@ -8,15 +8,16 @@ import numpy as np
 
 from truepool.core.files import write_text
 from truepool.core.formatting import printable
-from truepool.juries import Jury
-from truepool.measures.automation import review_order
-from truepool.measures.label_plan import MIN_PER_STRATUM
-from truepool.render import figures, jury_sentences
-from truepool.render.html.layout import Section, page
-from truepool.render.jury_advice import WHAT_CHOSEN_LABELS_DO, headline, steps
+from truepool.render import figures
+from truepool.render.html import Section, page
 from truepool.render.numbers import amount, format_estimate, percent
-from truepool.render.tables import jury as tables
 from truepool.render.tables.grid import Grid
+from truepool_jury.juries import Jury
+from truepool_jury.measures.automation import review_order
+from truepool_jury.measures.label_plan import MIN_PER_STRATUM
+from truepool_jury.render import sentences as jury_sentences
+from truepool_jury.render import tables
+from truepool_jury.render.advice import WHAT_CHOSEN_LABELS_DO, headline, steps
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,6 +37,7 @@ def html(jury: Jury) -> str:
     return printable(
         page(
             "jury.html.j2",
+            package="truepool_jury.render",
             title=title,
             sections=list(sections(jury)),
             jury=jury,

@@ -6,14 +6,10 @@ from math import comb, isnan
 
 from truepool.comparison import Estimate
 from truepool.core.formatting import pluralize
-from truepool.juries import Jury
-from truepool.juries.column_pairs import MIN_ITEMS
-from truepool.measures.automation import Certificate
 from truepool.measures.groups import FEWEST_CASES
 from truepool.measures.inference import Rate
 from truepool.render import labels
 from truepool.render.costs import unit
-from truepool.render.jury_advice import WHAT_CHOSEN_LABELS_DO, bound, limit
 from truepool.render.numbers import (
     amount,
     equation,
@@ -22,6 +18,10 @@ from truepool.render.numbers import (
     per_thousand,
     percent,
 )
+from truepool_jury.juries import Jury
+from truepool_jury.juries.column_pairs import MIN_ITEMS
+from truepool_jury.measures.automation import Certificate
+from truepool_jury.render.advice import WHAT_CHOSEN_LABELS_DO, bound, limit
 
 
 def sentences(jury: Jury) -> Iterator[str]:

@@ -4,17 +4,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from truepool.audits.candidate import Candidate
-from truepool.audits.evidence import Evidence
-from truepool.audits.topic import Topic
-from truepool.comparison import Estimate
+from truepool.audits.topics import Candidate, Detail, Estimate, Evidence
 from truepool.core.errors import SettingError
 from truepool.core.formatting import number, signed
-from truepool.games import Incentives, incentives, payments
-from truepool.games.beliefs import check_costs
-from truepool.games.misreports import AgentIncentive, Misreport
 from truepool.measures.inference.bootstrap import standard_errors
-from truepool.pools.interface import LinearPool
+from truepool.pools import LinearPool
+from truepool_lab.games import Incentives, incentives, payments
+from truepool_lab.games.beliefs import check_costs
+from truepool_lab.games.misreports import AgentIncentive, Misreport
 
 LINEAR_CASES, OTHER_CASES = 5_000, 500
 """Largest number of cases on which misreports are tried; smaller where the pool is not
@@ -102,7 +99,11 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         unit=evidence.in_currency("gain per case")
         if found.payment == IN_COSTS
         else "gain per case",
-        figure="incentives",
+        figure="details",
+        details=tuple(
+            Detail(agent, _gain(found[agent], evidence.level))
+            for agent in evidence.panel.agents
+        ),
         explained_by=("threshold", "under-confident-pool"),
     )
 
@@ -128,6 +129,3 @@ def _step(line: float) -> str:
 def _gain(row: AgentIncentive, level: float) -> Estimate:
     reach = standard_errors(level) * row.best.error
     return Estimate(row.best.gain, row.best.gain - reach, row.best.gain + reach)
-
-
-topic = Topic("incentives", check)

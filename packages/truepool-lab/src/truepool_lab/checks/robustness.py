@@ -1,17 +1,15 @@
 """What the pool costs if its best agent fails, stops reporting or turns hostile."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from truepool.audits.best_agent import best_agent
-from truepool.audits.candidate import Candidate
-from truepool.audits.evidence import Evidence
-from truepool.audits.topic import Topic
-from truepool.audits.values import FailureScenario
+from truepool.audits.topics import Candidate, Detail, Estimate, Evidence
 from truepool.core.arrays import FloatArray
-from truepool.stress.constant import ConstantLow
-from truepool.stress.interface import Stress
-from truepool.stress.label_flip import LabelFlip
-from truepool.stress.noise import RandomNoise
+from truepool_lab.stress.constant import ConstantLow
+from truepool_lab.stress.interface import Stress
+from truepool_lab.stress.label_flip import LabelFlip
+from truepool_lab.stress.noise import RandomNoise
 
 FAILURES: tuple[tuple[str, Stress], ...] = (
     ("reports noise", RandomNoise()),
@@ -22,7 +20,16 @@ SURE_OF = "is always nearly sure of {}"
 """What reporting near 0 is with more than two classes: the first one gets the rest."""
 
 
-def robustness(evidence: Evidence) -> tuple[FailureScenario, ...]:
+class Failure(NamedTuple):
+    """What the pool would cost if an agent failed."""
+
+    what: str
+    who: str
+    cost: Estimate
+    rise: Estimate
+
+
+def robustness(evidence: Evidence) -> tuple[Failure, ...]:
     """Cost per case if the best agent changed after the pool was fitted."""
     if evidence.shortage is not None:
         return ()
@@ -40,13 +47,11 @@ def robustness(evidence: Evidence) -> tuple[FailureScenario, ...]:
     return tuple(studies)
 
 
-def _study(
-    evidence: Evidence, what: str, who: str, rise: FloatArray
-) -> FailureScenario:
+def _study(evidence: Evidence, what: str, who: str, rise: FloatArray) -> Failure:
     cost, by = evidence.estimate(evidence.cost + rise), evidence.saving(rise)
     if cost is None or by is None:  # there are enough cases
         raise AssertionError
-    return FailureScenario(what, who, cost, by)
+    return Failure(what, who, cost, by)
 
 
 def check(evidence: Evidence) -> Iterator[Candidate]:
@@ -64,11 +69,12 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
         least="note",
         number=worst.rise,
         unit=evidence.in_currency("rise in the cost per case"),
-        figure="robustness",
+        figure="details",
+        details=tuple(Detail(one.what, one.rise) for one in studies),
     )
 
 
-def _sentence(evidence: Evidence, worst: FailureScenario) -> str:
+def _sentence(evidence: Evidence, worst: Failure) -> str:
     cost = worst.cost.value
     if worst.rise.value <= 0:
         return (
@@ -79,6 +85,3 @@ def _sentence(evidence: Evidence, worst: FailureScenario) -> str:
         f"If {worst.who} {worst.what}, a case costs {evidence.money(cost)} instead of "
         f"{evidence.money(cost - worst.rise.value)}{evidence.unlimited}."
     )
-
-
-topic = Topic("robustness", check)

@@ -12,7 +12,7 @@ from truepool.cli.options import option
 
 if TYPE_CHECKING:
     from truepool.data.tables import TableFormat
-    from truepool.games import Game
+    from truepool_lab.games import Game
 
 
 SIMULATION = (
@@ -133,8 +133,8 @@ def game(
     from truepool.cli.outputs import STDOUT, check_files, print_files, print_note
     from truepool.core.errors import SettingError
     from truepool.data.costs import Costs
-    from truepool.games import Game, payments
     from truepool.render.figures.files import check_path
+    from truepool_lab.games import Game, payments
 
     check_files([panel], [json_file, plot])
     if plot is not None:
@@ -197,9 +197,9 @@ def _solve(
     from truepool.cli.outputs import write_json
     from truepool.cli.screen import console, print_line, progress_bar
     from truepool.core.files import together
-    from truepool.games import payments
     from truepool.render import figures, labels
-    from truepool.render.tables import game as tables
+    from truepool_lab.games import payments
+    from truepool_lab.render import game_paths, tables
 
     for name in names:
         payments.make(name)
@@ -214,7 +214,7 @@ def _solve(
         known = {"outcome_labels": game.panel.labels.to_dict(game.panel.counts)}
     with together():
         if plot is not None:
-            figures.save(figures.shifts(equilibria), plot)
+            figures.save(game_paths.shifts(equilibria), plot)
         write_json(json_file, [tables.to_dict(end) | known for end in equilibria])
     if silent:
         return
@@ -235,9 +235,9 @@ def _sweep(
     from truepool.cli.outputs import write_json
     from truepool.cli.screen import console, progress_bar
     from truepool.core.files import together
-    from truepool.games import sweep as run
     from truepool.render import figures
-    from truepool.render.tables import game as tables
+    from truepool_lab.games import sweep as run
+    from truepool_lab.render import game_paths, tables
 
     over = dict(parse_sweep(text) for text in ranges)
     with (
@@ -248,7 +248,7 @@ def _sweep(
     plot, json_file = files
     with together():
         if plot is not None:
-            figures.save(figures.sweep(result), plot)
+            figures.save(game_paths.sweep(result), plot)
         write_json(json_file, result.to_dict())
     if not silent:
         tables.sweep_grid(result).print(console())
@@ -261,7 +261,7 @@ def parse_sweep(text: str) -> tuple[str, list[Any]]:
     (('rho', [0.0, 0.2, 0.4]), ('sees', ['none', 1, 'all']))
     """
     from truepool.core.errors import SettingError
-    from truepool.games.parameter_sweep import check_size
+    from truepool_lab.games.parameter_sweep import check_size
 
     name, _, values = text.partition("=")
     parts = values.split(":")

@@ -6,14 +6,13 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.data.features import Features
+from truepool.datasets import Dataset, File
 from truepool.datasets.columns import (
     class_numbers,
     number_columns,
     read_columns,
     text_column,
 )
-from truepool.datasets.files import File
-from truepool.datasets.interface import Dataset
 from truepool.datasets.sampling import Seed, check_seed, sample_rows
 
 PORT = "Destination Port"

@@ -3,9 +3,8 @@
 from typing import ClassVar, final
 
 from truepool.data.features import Features
+from truepool.datasets import Dataset, File
 from truepool.datasets.columns import number_column, number_columns, read_columns
-from truepool.datasets.files import File
-from truepool.datasets.interface import Dataset
 from truepool.datasets.sampling import Seed, check_seed, sample_by_class, sample_rows
 
 NAMES = ("Time", *(f"V{i}" for i in range(1, 29)), "Amount")

@@ -16,7 +16,7 @@ import numpy as np
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import SettingError
 from truepool.data.features import Features
-from truepool.datasets.interface import Dataset
+from truepool.datasets import Dataset
 from truepool.datasets.sampling import generator
 
 PARTS = {

@@ -6,9 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from truepool.data.features import Features
+from truepool.datasets import Dataset, File
 from truepool.datasets.columns import number_column, read_columns, text_column
-from truepool.datasets.files import File
-from truepool.datasets.interface import Dataset
 from truepool.datasets.sampling import Seed, check_seed, sample_by_class, sample_rows
 
 MIRROR = "https://raw.githubusercontent.com/defcom17/NSL_KDD/master"

@@ -7,19 +7,19 @@ Equilibrium(vcg: shift +0.210, FN 0.330 -> 0.014, PoA 0.0432 (-0.316), converged
 after 2 rounds)
 """
 
-from truepool.games import payments, theory
-from truepool.games.beliefs import (
+from truepool_lab.games import payments, theory
+from truepool_lab.games.beliefs import (
     Beliefs,
     ClippedBeliefsWarning,
     draw_beliefs,
     from_panel,
 )
-from truepool.games.equilibrium import Equilibrium, PriceOfAnarchy
-from truepool.games.game import Game
-from truepool.games.misreports import Incentives, incentives
-from truepool.games.parameter_sweep import Sweep, sweep
-from truepool.games.responses import Affine, Exact, Shift
-from truepool.games.verification import Verification, verify
+from truepool_lab.games.equilibrium import Equilibrium, PriceOfAnarchy
+from truepool_lab.games.game import Game
+from truepool_lab.games.misreports import Incentives, incentives
+from truepool_lab.games.parameter_sweep import Sweep, sweep
+from truepool_lab.games.responses import Affine, Exact, Shift
+from truepool_lab.games.verification import Verification, verify
 
 __all__ = [
     "Affine",

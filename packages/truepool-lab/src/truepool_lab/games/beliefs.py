@@ -11,14 +11,14 @@ from truepool.core.errors import BeliefError, SettingError, UnknownNameError
 from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.games.given_outcome import (
+from truepool_lab.games.given_outcome import (
     OutcomeSignals,
     draw_given_outcome,
     outcome_copulas,
     outcome_marginals,
 )
-from truepool.games.marginals import marginal
-from truepool.games.signals import (
+from truepool_lab.games.marginals import marginal
+from truepool_lab.games.signals import (
     TRUTHS,
     Signals,
     draw_signals,

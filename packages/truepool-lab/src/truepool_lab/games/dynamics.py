@@ -10,11 +10,11 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.data.costs import Costs
-from truepool.games.agent_view import AgentView, expected_savings
-from truepool.games.beliefs import Beliefs, check_count
-from truepool.games.payments import Payment
-from truepool.games.responses import Exact, Move, Response
 from truepool.pools import LinearPool, Pool
+from truepool_lab.games.agent_view import AgentView, expected_savings
+from truepool_lab.games.beliefs import Beliefs, check_count
+from truepool_lab.games.payments import Payment
+from truepool_lab.games.responses import Exact, Move, Response
 
 ORDERS = ("sequential", "simultaneous")
 MAX_AGENTS = 2000

@@ -152,7 +152,7 @@ class Equilibrium:
         return float(self.shifts.mean())
 
     def _repr_html_(self) -> str:
-        return str(display.render("html.notebook", "equilibrium", self))
+        return str(display.render("truepool_lab.render.tables", "notebook", self))
 
     def __repr__(self) -> str:
         state = "converged" if self.converged else "not converged"

@@ -11,22 +11,21 @@ from truepool.core.errors import SettingError, UnknownNameError
 from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.games.agent_view import pooled_probability
-from truepool.games.beliefs import (
+from truepool.measures.decisions import check_threshold
+from truepool.pools import FixedPool, Pool, configure
+from truepool.pools.mean import Mean
+from truepool_lab.games.agent_view import pooled_probability
+from truepool_lab.games.beliefs import (
     Beliefs,
     check_costs,
     draw_beliefs,
     from_panel,
 )
-from truepool.games.beliefs import check as check_beliefs
-from truepool.games.dynamics import GameState, Play, check, draw_visibility, play
-from truepool.games.equilibrium import Equilibrium, errors_by_case, rates
-from truepool.games.payments import Payment, as_payment
-from truepool.games.responses import Exact, Response, as_response
-from truepool.measures.decisions import check_threshold
-from truepool.pools import Pool
-from truepool.pools.interface import FixedPool, configure
-from truepool.pools.mean import Mean
+from truepool_lab.games.beliefs import check as check_beliefs
+from truepool_lab.games.dynamics import GameState, Play, check, draw_visibility, play
+from truepool_lab.games.equilibrium import Equilibrium, errors_by_case, rates
+from truepool_lab.games.payments import Payment, as_payment
+from truepool_lab.games.responses import Exact, Response, as_response
 
 OUTCOMES = ("expected", "drawn")
 
@@ -38,7 +37,7 @@ class Game:
     Parameters
     ----------
     agents, correlation, mean, offset, concentration, model, truth, separation, cases
-        The beliefs: see `truepool.games.draw_beliefs`. ``offset`` is E[b] - E[y].
+        The beliefs: see `truepool_lab.games.draw_beliefs`. ``offset`` is E[b] - E[y].
     threshold, costs : float, Costs, optional
         The decision is 1 above the threshold, by default ``costs.threshold``.
     pool : str or Pool
@@ -129,7 +128,7 @@ class Game:
         Parameters
         ----------
         payment : str or Payment
-            What agents are paid for; `truepool.games.payments.every` lists them.
+            What agents are paid for; `truepool_lab.games.payments.every` lists them.
         rounds, order : int, ``sequential`` or ``simultaneous``
             The number of rounds at most, and whether agents respond in turn or at once.
         response : str or Response

@@ -17,7 +17,7 @@ from scipy.special import betainc, betaincc, betaln, expit, logit, ndtri
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import BeliefError
-from truepool.games.marginals import Beta, beta, copula_correlation, marginal
+from truepool_lab.games.marginals import Beta, beta, copula_correlation, marginal
 
 EDGE = 1e-12
 """How near to 0 and 1 a belief is told apart from them in a likelihood."""

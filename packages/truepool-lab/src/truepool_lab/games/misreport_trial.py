@@ -9,14 +9,13 @@ import numpy as np
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.games.agent_view import AgentView, pooled_probability
-from truepool.games.payments import Payment
-from truepool.games.payoffs import Payoff, Steps
-from truepool.games.responses import TIE_TOLERANCE, Affine, Cut, Shift
 from truepool.measures.decisions import choose
-from truepool.pools import Pool
-from truepool.pools.interface import FixedPool, configure
+from truepool.pools import FixedPool, Pool, configure
 from truepool.pools.mean import Mean
+from truepool_lab.games.agent_view import AgentView, pooled_probability
+from truepool_lab.games.payments import Payment
+from truepool_lab.games.payoffs import Payoff, Steps
+from truepool_lab.games.responses import TIE_TOLERANCE, Affine, Cut, Shift
 
 Family: TypeAlias = Shift | Affine | Cut
 FAMILIES: tuple[Family, ...] = (Shift(), Affine(), Cut())

@@ -11,14 +11,13 @@ from truepool.core.errors import SettingError
 from truepool.core.seeds import check_seed
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.games.beliefs import check_costs, check_count
-from truepool.games.misreport_trial import FAMILIES, Trial, TrialResult
-from truepool.games.payments import Payment, as_payment
 from truepool.measures.decisions import check_threshold
 from truepool.measures.folds import Folds, panel_splits
 from truepool.measures.inference import holm, paired_p_values
-from truepool.pools import Pool
-from truepool.pools.interface import configure
+from truepool.pools import Pool, configure
+from truepool_lab.games.beliefs import check_costs, check_count
+from truepool_lab.games.misreport_trial import FAMILIES, Trial, TrialResult
+from truepool_lab.games.payments import Payment, as_payment
 
 MAX_CASES = 100_000
 """Largest number of cases used; a larger panel is sampled at random."""

@@ -14,12 +14,12 @@ import numpy as np
 from truepool.core.engine import Engine, Processes
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.core.seeds import check_seed
-from truepool.games.beliefs import (
+from truepool_lab.games.beliefs import (
     CLIPPED_SHARE,
     ClippedBeliefsWarning,
     check_count,
 )
-from truepool.games.game import Game
+from truepool_lab.games.game import Game
 
 ALIASES = {"rho": "correlation", "n": "agents", "tau": "threshold", "mu": "mean"}
 SOLVE_SETTINGS = ("rounds", "response", "order", "sees")

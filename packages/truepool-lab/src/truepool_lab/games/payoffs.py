@@ -12,8 +12,8 @@ from typing import TypeAlias, final
 
 import numpy as np
 
-from truepool.core import kernels
 from truepool.core.arrays import FloatArray
+from truepool_lab import kernels
 
 Extra = Callable[[], FloatArray | float]
 """The part of a payoff that does not depend on the report, computed on demand."""

@@ -8,11 +8,11 @@ from typing import ClassVar, Protocol, cast, final
 import numpy as np
 from scipy.special import expit
 
-from truepool.core import kernels
 from truepool.core.arrays import FloatArray, logit
 from truepool.core.errors import SettingError
 from truepool.core.registry import make
-from truepool.games.payoffs import Payoff, Steps, mean_in_blocks
+from truepool_lab import kernels
+from truepool_lab.games.payoffs import Payoff, Steps, mean_in_blocks
 
 TIE_TOLERANCE = 1e-12
 """Payoffs per case that differ by less are tied, and the tie goes to the truth."""

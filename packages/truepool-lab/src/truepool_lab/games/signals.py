@@ -8,8 +8,8 @@ from scipy.special import ndtr
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import BeliefError, UnknownNameError
-from truepool.games.given_outcome import correlated
-from truepool.games.marginals import (
+from truepool_lab.games.given_outcome import correlated
+from truepool_lab.games.marginals import (
     Marginal,
     Probit,
     belief_correlation,

@@ -8,10 +8,10 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
 from truepool.core.seeds import check_seed
-from truepool.games.game import Game
-from truepool.games.payments import Payment, as_payment
-from truepool.games.responses import GridResponse, Response, as_response, best_index
 from truepool.measures.inference import paired_p_values
+from truepool_lab.games.game import Game
+from truepool_lab.games.payments import Payment, as_payment
+from truepool_lab.games.responses import GridResponse, Response, as_response, best_index
 
 
 @dataclass(frozen=True)

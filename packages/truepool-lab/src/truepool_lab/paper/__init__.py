@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from truepool_paper.answers import Answer, Reproduction
-    from truepool_paper.reproduction import reproduce
+    from truepool_lab.paper.answers import Answer, Reproduction
+    from truepool_lab.paper.reproduction import reproduce
 
 __all__ = ["Answer", "Reproduction", "reproduce"]
 
@@ -21,5 +21,5 @@ _NAMES = {
 
 def __getattr__(name: str) -> Any:
     if name in _NAMES:
-        return getattr(import_module(f"truepool_paper.{_NAMES[name]}"), name)
-    raise AttributeError(f"module 'truepool_paper' has no attribute {name!r}")
+        return getattr(import_module(f"truepool_lab.paper.{_NAMES[name]}"), name)
+    raise AttributeError(f"module 'truepool_lab.paper' has no attribute {name!r}")

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from truepool_paper.expected import Number
-from truepool_paper.verdicts import NEAR, CellVerdict, Measurement, Place
+from truepool_lab.paper.expected import Number
+from truepool_lab.paper.verdicts import NEAR, CellVerdict, Measurement, Place
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from truepool.core.engine import Row
-from truepool_paper import claims
-from truepool_paper.agreement import Level, Order, level, order
-from truepool_paper.expected import PaperTable
-from truepool_paper.interface import Experiment, Reading, Size
-from truepool_paper.verdicts import CellVerdict, Measurement, Place, judge
+from truepool_lab.paper import claims
+from truepool_lab.paper.agreement import Level, Order, level, order
+from truepool_lab.paper.expected import PaperTable
+from truepool_lab.paper.interface import Experiment, Reading, Size
+from truepool_lab.paper.verdicts import CellVerdict, Measurement, Place, judge
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

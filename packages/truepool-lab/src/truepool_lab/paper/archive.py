@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from truepool.core.engine import Row
-from truepool_paper.answers import Answer, Reproduction, answered
-from truepool_paper.expected import paper_tables
-from truepool_paper.experiments import find, with_variants
-from truepool_paper.interface import Reading
-from truepool_paper.verdicts import Measurement, Place, mean
+from truepool_lab.paper.answers import Answer, Reproduction, answered
+from truepool_lab.paper.expected import paper_tables
+from truepool_lab.paper.experiments import find, with_variants
+from truepool_lab.paper.interface import Reading
+from truepool_lab.paper.verdicts import Measurement, Place, mean
 
 DIGITS = 6
 """Significant digits: far finer than any printed number and any standard error."""

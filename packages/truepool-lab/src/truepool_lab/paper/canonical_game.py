@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from truepool.core.engine import Cell, Row, cells
-from truepool.games import ClippedBeliefsWarning, Equilibrium, Game
-from truepool_paper.interface import Axes, Experiment, Size, row
-from truepool_paper.settings import COSTS
+from truepool_lab.games import ClippedBeliefsWarning, Equilibrium, Game
+from truepool_lab.paper.interface import Axes, Experiment, Size, row
+from truepool_lab.paper.settings import COSTS
 
 CANONICAL = Game(
     agents=5,

@@ -50,8 +50,8 @@ def reproduce(
     )
     from truepool.cli.screen import console, progress_bar
     from truepool.core.errors import SourceError
-    from truepool_paper import reproduce as run
-    from truepool_paper.render import report
+    from truepool_lab.paper import reproduce as run
+    from truepool_lab.paper.render import report
 
     if output.exists() and not output.is_dir():
         raise SourceError(

@@ -8,7 +8,7 @@ import numpy as np
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.engine import Row
 from truepool.render.figures.charts import Series
-from truepool_paper.interface import row
+from truepool_lab.paper.interface import row
 
 MIN_CASES = 10
 """Bins with fewer cases are not drawn: their share of positives is mostly noise."""

@@ -80,7 +80,7 @@ class Experiment(ABC):
     needs: ClassVar[tuple[str, ...]] = ()
     """Data sets without which it cannot run."""
     packages: ClassVar[Mapping[str, str]] = {}
-    """Packages without which it cannot run, and the extra that brings each."""
+    """Packages without which it cannot run, and what brings each."""
     alone: ClassVar[bool] = False
     """Whether it measures time, so that nothing else may run beside it."""
     repeats: ClassVar[Mapping[Size, int]] = {"quick": 2, "full": 10}

@@ -8,13 +8,13 @@ from truepool.measures.scores import Confusion, confusion
 from truepool.pools import Pool
 from truepool.pools.best_agent import BestAgent
 from truepool.pools.brier import Brier
-from truepool.pools.confidence import Confidence
-from truepool.pools.externality import Externality
 from truepool.pools.log_odds import LogOdds
 from truepool.pools.stacked_lr import StackedLR
-from truepool.pools.stacked_mlp import StackedMLP
 from truepool.pools.vote import Vote
-from truepool_paper.settings import COSTS, THRESHOLD, UNCLIPPED
+from truepool_lab.paper.settings import COSTS, THRESHOLD, UNCLIPPED
+from truepool_lab.pools.confidence import Confidence
+from truepool_lab.pools.externality import Externality
+from truepool_lab.pools.stacked_mlp import StackedMLP
 
 METHODS_READING = (
     "VCG by the 0/1 cost loss (FN 10, FP 1) at the table's threshold, Brier by inverse "

@@ -10,9 +10,9 @@ import numpy as np
 from truepool import Features, Panel, agents, datasets
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.engine import Cell
-from truepool_paper.interface import Size
-from truepool_paper.settings import SILO_SHARE, THRESHOLD
-from truepool_paper.synthetic_task import FIXED, three_way_split
+from truepool_lab.paper.interface import Size
+from truepool_lab.paper.settings import SILO_SHARE, THRESHOLD
+from truepool_lab.paper.synthetic_task import FIXED, three_way_split
 
 SOURCES = {
     "NSL-KDD": "nsl-kdd",
@@ -32,8 +32,8 @@ THRESHOLDS = {"NSL-KDD": THRESHOLD, "Credit Card": 0.3, "UNSW-NB15": THRESHOLD}
 """Thresholds of tab:main_results; other tables have 0.5, as in tab:hyperparams."""
 FIFTH = 25_192
 """Rows of ``KDDTrain+_20Percent``: the first of NSL-KDD's train file."""
-PACKAGES = dict.fromkeys(("lightgbm", "catboost", "xgboost"), "agents")
-NEURAL = {**PACKAGES, "torch": "neural"}
+PACKAGES = dict.fromkeys(("lightgbm", "catboost", "xgboost"), "truepool[agents]")
+NEURAL = {**PACKAGES, "torch": "truepool-lab[neural]"}
 
 PROTOCOL = (
     "Agents LightGBM, CatBoost, XGBoost, random forest and MLP as in tab:hyperparams, "

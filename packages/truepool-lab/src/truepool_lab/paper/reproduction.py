@@ -15,20 +15,20 @@ from truepool.core.engine import (
     no_progress,
     run,
 )
-from truepool_paper.answers import Answer, Reproduction, answered
-from truepool_paper.expected import paper_tables
-from truepool_paper.experiments import every, find, obstacle, with_variants
-from truepool_paper.interface import (
+from truepool_lab.paper.answers import Answer, Reproduction, answered
+from truepool_lab.paper.expected import paper_tables
+from truepool_lab.paper.experiments import every, find, obstacle, with_variants
+from truepool_lab.paper.interface import (
     Experiment,
     Reading,
     Size,
     is_row,
     model_in_use,
 )
-from truepool_paper.verdicts import summarise
+from truepool_lab.paper.verdicts import summarise
 
 PACKAGES = (
-    "truepool", "truepool-paper", "numpy", "scipy", "scikit-learn", "numba",
+    "truepool", "truepool-lab", "numpy", "scipy", "scikit-learn", "numba",
     "lightgbm", "xgboost", "xgboost-cpu", "catboost", "torch", "pytorch-tabnet",
 )  # fmt: skip
 SEEDS = "first four bytes of the SHA-256 of 'axis:repeat', repeats from 0"

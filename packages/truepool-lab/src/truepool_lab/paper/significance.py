@@ -7,7 +7,7 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.engine import Row
 from truepool.measures.inference import paired_p_values
-from truepool_paper.interface import row
+from truepool_lab.paper.interface import row
 
 LEVEL = 0.05 / 3
 """Bonferroni over three comparisons, unrounded."""

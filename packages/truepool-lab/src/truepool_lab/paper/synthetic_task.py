@@ -9,7 +9,7 @@ import numpy as np
 from truepool import Panel
 from truepool.agents import feature_silos
 from truepool.core.arrays import Array, FloatArray, IntArray
-from truepool_paper.settings import SILO_SHARE, TEST_SHARE, VALIDATION_SHARE
+from truepool_lab.paper.settings import SILO_SHARE, TEST_SHARE, VALIDATION_SHARE
 
 FEATURES, POPULATION = 20, 20_000
 FIXED = 42

@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from truepool_paper.expected import Number, PaperTable
-from truepool_paper.interface import Reading
+from truepool_lab.paper.expected import Number, PaperTable
+from truepool_lab.paper.interface import Reading
 
 Verdict: TypeAlias = Literal[
     "match", "near", "apart", "not printed", "not at hand", "pending"

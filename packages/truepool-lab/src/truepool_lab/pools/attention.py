@@ -5,8 +5,8 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from truepool.pools.neural import NeuralPool
 from truepool.pools.onnx.graph import ReportTensors, Tensor, dense
+from truepool_lab.pools.neural import NeuralPool
 
 MOST_AGENTS = 300
 """Most agents: each case needs a table of every agent against every other."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, classes
 from truepool.data.weights import pool_by_case
-from truepool.pools.interface import FixedPool
+from truepool.pools import FixedPool
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any, ClassVar, final
 
-from truepool.pools.neural import NeuralPool
 from truepool.pools.onnx.graph import ReportTensors, Tensor, dense
+from truepool_lab.pools.neural import NeuralPool
 
 
 @final

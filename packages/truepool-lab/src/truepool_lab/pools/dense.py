@@ -7,10 +7,10 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.pools.agent_reports import content_order
-from truepool.pools.networks.training import Parameters
-from truepool.pools.neural import CLASSES, NeuralPool
 from truepool.pools.onnx.graph import ReportTensors, Tensor, dense
 from truepool.pools.stacked import MODEL
+from truepool_lab.pools.networks.training import Parameters
+from truepool_lab.pools.neural import CLASSES, NeuralPool
 
 COLUMNS = "the network starts from random numbers that belong to columns"
 

@@ -9,7 +9,7 @@ from truepool.core.arrays import FloatArray
 from truepool.data.panel import Panel
 from truepool.data.weights import inverse, uniform
 from truepool.measures.losses import mean_over_reports
-from truepool.pools.interface import LinearPool
+from truepool.pools import LinearPool
 
 
 @final

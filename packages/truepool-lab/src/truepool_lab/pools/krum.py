@@ -9,7 +9,7 @@ from truepool.core.errors import SettingError
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.weights import pool_by_case
-from truepool.pools.interface import Pool
+from truepool.pools import Pool
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 FAR = 1e9

@@ -2,7 +2,7 @@
 
 from typing import ClassVar, final
 
-from truepool.pools.dense import DensePool
+from truepool_lab.pools.dense import DensePool
 
 
 @final

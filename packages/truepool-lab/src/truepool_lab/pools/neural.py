@@ -17,8 +17,11 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import panel_splits
-from truepool.pools.interface import Pool
-from truepool.pools.networks.training import (
+from truepool.pools import Pool
+from truepool.pools.onnx import graph
+from truepool.pools.onnx.graph import ReportTensors, Tensor
+from truepool.pools.stacked import MODEL
+from truepool_lab.pools.networks.training import (
     Config,
     Inputs,
     Parameters,
@@ -27,9 +30,6 @@ from truepool.pools.networks.training import (
     predict,
     train,
 )
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.stacked import MODEL
 
 MIN_HELD_OUT = 2
 """With fewer held-out cases than this, there is no early stopping."""
@@ -43,8 +43,8 @@ CLASSES = "the network starts from random numbers that belong to classes"
 class NeuralPool(Pool):
     """A network on the log-odds of the reports, trained on the log loss.
 
-    It needs torch (``pip install 'truepool[neural]'``) and uses a GPU if there is one.
-    A fifth of the cases is held out, the last ones where cases have times, and the
+    It needs torch (``pip install 'truepool-lab[neural]'``) and uses a GPU if there is
+    one. A fifth of the cases is held out, the last ones where cases have times, and the
     network with the lowest loss on them is kept; where they are too few for that, all
     are used, for ``patience`` epochs. The parameters are kept as numpy arrays.
 

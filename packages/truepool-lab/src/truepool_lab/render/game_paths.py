@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truepool.games import Equilibrium, Sweep
-from truepool.games.parameter_sweep import SweepPoint
 from truepool.render.figures.style import GREY, INK, house_style, line_style
 from truepool.render.numbers import setting
+from truepool_lab.games import Equilibrium, Sweep
+from truepool_lab.games.parameter_sweep import SweepPoint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+from markupsafe import Markup
+
 from truepool.core.formatting import pluralize
-from truepool.games import Beliefs, Equilibrium, Game, PriceOfAnarchy, Sweep
-from truepool.games.parameter_sweep import SweepPoint
+from truepool.render.html.notebook import tables as html_tables
 from truepool.render.numbers import format_interval, number, percent, setting, signed
 from truepool.render.tables.grid import Grid
+from truepool_lab.games import Beliefs, Equilibrium, Game, PriceOfAnarchy, Sweep
+from truepool_lab.games.parameter_sweep import SweepPoint
 
 COLUMNS = (
     (
@@ -24,6 +27,11 @@ COLUMNS = (
     ("cost", "Cost: per case."),
 )
 """What the columns of both tables mean."""
+
+
+def notebook(end: Equilibrium) -> Markup:
+    """Return an equilibrium beside truthful reports."""
+    return html_tables(comparison_with_truth(end))
 
 
 def to_dict(end: Equilibrium, level: float = 0.95) -> dict[str, Any]:

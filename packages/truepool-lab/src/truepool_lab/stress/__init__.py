@@ -9,7 +9,7 @@ reports (`Copycat`, and a `Sleeper` by weight).
 from typing import Any, cast
 
 from truepool.core import registry
-from truepool.stress.interface import Agents, Stress, select_agents
+from truepool_lab.stress.interface import Agents, Stress, select_agents
 
 __all__ = ["Agents", "Stress", "every", "make", "select_agents"]
 

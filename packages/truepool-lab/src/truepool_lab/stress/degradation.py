@@ -8,15 +8,15 @@ import numpy as np
 from truepool.core.arrays import FloatArray, from_log_scale, log_scale
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
-from truepool.stress.draws import NOISE, log_odds_noise
-from truepool.stress.drift import schedule
-from truepool.stress.interface import Stress
+from truepool_lab.stress.draws import NOISE, log_odds_noise
+from truepool_lab.stress.drift import schedule
+from truepool_lab.stress.interface import Stress
 
 
 @final
 @dataclass(frozen=True)
 class Degradation(Stress):
-    r"""Reports that turn into noise, along a `truepool.stress.drift.schedule`.
+    r"""Reports that turn into noise, along a `truepool_lab.stress.drift.schedule`.
 
     In log-odds, over the cases in their order (of time, if they have times),
 

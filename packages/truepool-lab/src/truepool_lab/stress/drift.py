@@ -16,7 +16,14 @@ from numpy.typing import ArrayLike
 from truepool.core.arrays import FloatArray, from_log_scale, logit
 from truepool.core.errors import AgentError, SettingError, UnknownNameError
 from truepool.data.panel import Panel
-from truepool.stress.draws import DIRECTIONS, OUTCOMES, OWN, SHARED, generator, normals
+from truepool_lab.stress.draws import (
+    DIRECTIONS,
+    OUTCOMES,
+    OWN,
+    SHARED,
+    generator,
+    normals,
+)
 
 KINDS = ("none", "sudden", "gradual", "recurring")
 

@@ -10,7 +10,7 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import AgentError, SettingError
 from truepool.data.panel import Panel
-from truepool.stress.draws import CHOICE, generator
+from truepool_lab.stress.draws import CHOICE, generator
 
 Agents: TypeAlias = str | Sequence[str] | float
 """A name, several names, or a share of all agents (drawn by seed, rounded up)."""
@@ -26,7 +26,7 @@ class Stress(ABC):
     Attributes
     ----------
     name : str
-        What `truepool.stress.every` calls it.
+        What `truepool_lab.stress.every` calls it.
     """
 
     name: ClassVar[str]

@@ -5,7 +5,7 @@ from typing import ClassVar, final
 
 from truepool.core.arrays import FloatArray
 from truepool.data.panel import Panel
-from truepool.stress.interface import Stress
+from truepool_lab.stress.interface import Stress
 
 
 @final

@@ -7,8 +7,8 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, from_classes
 from truepool.data.panel import Panel
-from truepool.stress.draws import NOISE, generator
-from truepool.stress.interface import Stress
+from truepool_lab.stress.draws import NOISE, generator
+from truepool_lab.stress.interface import Stress
 
 
 @final

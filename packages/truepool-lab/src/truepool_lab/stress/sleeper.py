@@ -9,8 +9,8 @@ from truepool.core.arrays import BoolArray, FloatArray
 from truepool.core.errors import SettingError
 from truepool.data.panel import Panel
 from truepool.online import replay
-from truepool.stress.interface import Stress
-from truepool.stress.label_flip import LabelFlip
+from truepool_lab.stress.interface import Stress
+from truepool_lab.stress.label_flip import LabelFlip
 
 
 @final

@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from truepool.agents.extras import require
+from truepool.agents.zoo import Model
 from truepool.agents.zoo.conversion import FEATURES, OPSET, PROBABILITIES
-from truepool.agents.zoo.interface import Model
 from truepool.agents.zoo.preprocessing import scale_before
 from truepool.core.arrays import Array, FloatArray
+from truepool.core.distributions import require
 
 PASSES = {"max_epochs": 30, "batch_size": 1024, "virtual_batch_size": 128}
 """Arguments of `fit` of pytorch-tabnet; the other settings are the network's."""
@@ -35,17 +35,17 @@ class TabNet(Model):
     tolerance: ClassVar[float] = 1e-3
 
     def _setting_names(self) -> set[str]:
-        require("torch", "neural", self.name)
+        require("torch", "truepool-lab[neural]", self.name)
         return {*signature(_tabnet().__init__).parameters, *PASSES} - {"self"}
 
     def _build(self, seed: int) -> Any:
-        require("torch", "neural", self.name)
+        require("torch", "truepool-lab[neural]", self.name)
         return scale_before(Network(seed, self.settings))
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
         """Return a fitted classifier with this many features as an ONNX model."""
-        torch = require("torch", "neural", self.name)
-        onnx = require("onnx", "onnx", "exporting")
+        torch = require("torch", "truepool-lab[neural]", self.name)
+        onnx = require("onnx", "truepool[onnx]", "exporting")
         fill, scale, network = (step for _, step in fitted.steps)
         written = io.BytesIO()
         with one_thread(torch):
@@ -74,7 +74,7 @@ class Network(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: FloatArray, y: Array) -> Self:
         """Train on features (T, F) without missing values."""
-        torch = require("torch", "neural", "tabnet")
+        torch = require("torch", "truepool-lab[neural]", "tabnet")
         settings = {**PASSES, **(self.settings or {})}
         passes = {key: settings.pop(key) for key in PASSES}
         # Incomplete batches are dropped: of few cases nothing would be left.
@@ -90,7 +90,7 @@ class Network(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: FloatArray) -> FloatArray:
         """Probability of every class, (T, K)."""
-        with one_thread(require("torch", "neural", "tabnet")):
+        with one_thread(require("torch", "truepool-lab[neural]", "tabnet")):
             answer = self.network_.predict_proba(X.astype(np.float32))
         return np.asarray(answer, dtype=np.float64)
 
@@ -114,7 +114,7 @@ def one_thread(torch: Any) -> Iterator[None]:
 def _tabnet() -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        module = require("pytorch_tabnet.tab_model", "neural", "tabnet")
+        module = require("pytorch_tabnet.tab_model", "truepool-lab[neural]", "tabnet")
     return module.TabNetClassifier
 
 

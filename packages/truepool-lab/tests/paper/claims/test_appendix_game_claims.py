@@ -6,7 +6,7 @@ import pytest
 from printed_cells import cell, printed_gap
 from published_run import above, covers, interval, interval_of, repeats, value
 
-from truepool_paper.expected import paper_tables
+from truepool_lab.paper.expected import paper_tables
 
 RHOS = (0, 0.2, 0.5, 0.8, 0.95)
 

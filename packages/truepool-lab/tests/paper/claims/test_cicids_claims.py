@@ -9,18 +9,18 @@ from published_run import covers, interval_of, repeats
 
 from truepool import VCG, Panel
 from truepool.agents import feature_silos, zoo
-from truepool.datasets import cicids2017_mix
 from truepool.measures.scores import confusion
 from truepool.pools.best_agent import BestAgent
 from truepool.pools.brier import Brier
-from truepool.pools.confidence import Confidence
-from truepool.pools.externality import Externality
 from truepool.pools.vote import Vote
-from truepool_paper.experiments.rare_attacks import RareAttacks
-from truepool_paper.methods import pool_with
-from truepool_paper.real_task import prepare
-from truepool_paper.settings import COSTS, SILO_SHARE
-from truepool_paper.synthetic_task import FIXED
+from truepool_lab.datasets import cicids2017_mix
+from truepool_lab.paper.experiments.rare_attacks import RareAttacks
+from truepool_lab.paper.methods import pool_with
+from truepool_lab.paper.real_task import prepare
+from truepool_lab.paper.settings import COSTS, SILO_SHARE
+from truepool_lab.paper.synthetic_task import FIXED
+from truepool_lab.pools.confidence import Confidence
+from truepool_lab.pools.externality import Externality
 
 pytestmark = [pytest.mark.data, needs("cicids2017-mix")]
 BROKEN = "lightgbm"

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from truepool_paper import claims
-from truepool_paper.claims import SOURCES, VERDICTS, about, every, main
-from truepool_paper.expected import paper_tables
-from truepool_paper.render import conclusions
+from truepool_lab.paper import claims
+from truepool_lab.paper.claims import SOURCES, VERDICTS, about, every, main
+from truepool_lab.paper.expected import paper_tables
+from truepool_lab.paper.render import conclusions
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[5]
 DECIDED = ("holds", "does not hold")
 CHECKS = ("assert", "raises", "warns")
 each = pytest.mark.parametrize("claim", every(), ids=lambda c: str(c.number))
@@ -151,7 +151,7 @@ def test_the_page_is_what_the_file_makes_and_its_counts_add_up():
     assert sum(counts.values()) == 211
     assert f"{counts['does not hold']} do not hold" in page
     assert page.count("\n| <a id=") == 211
-    script = runpy.run_path(str(ROOT / "reproduction/scripts/publish.py"))
+    script = runpy.run_path(str(ROOT / "scripts/publish_reproduction.py"))
     assert script["conclusions"].page() == page
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from published_run import published, repeats, value
 
-from truepool_paper.edge.team import CASES, MODELS
+from truepool_lab.paper.edge.team import CASES, MODELS
 
 SUMMARY, INFERENCE = "tab:edge_summary", "tab:jetson_inference"
 PER_CALL = "scikit-learn, a process per call"

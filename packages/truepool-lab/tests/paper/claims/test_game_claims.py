@@ -8,8 +8,8 @@ from printed_cells import cell, row
 from published_run import gap, ours, value
 
 from truepool import Costs
-from truepool.games import Game, draw_beliefs
-from truepool_paper.expected import paper_tables
+from truepool_lab.games import Game, draw_beliefs
+from truepool_lab.paper.expected import paper_tables
 
 T_9 = 2.262
 """Half a 95 % interval of the mean of ten repeats, in standard errors."""
@@ -189,7 +189,7 @@ def test_claim_090_in_the_table_that_is_cited_prices_of_vcg_fall_where_less_is_s
             assert 0.03 <= max(p for p in prices if p is not None) <= 0.122
 
 
-@pytest.mark.filterwarnings("ignore::truepool.games.ClippedBeliefsWarning")
+@pytest.mark.filterwarnings("ignore::truepool_lab.games.ClippedBeliefsWarning")
 @pytest.mark.parametrize(("offset", "blind"), [(0.0, 0.700), (0.36, 1.863)])
 def test_claim_090_blind_agents_cost_more_with_either_beliefs(offset, blind):
     # By def:poa a price is a ratio of losses, and not of misses alone.

@@ -9,13 +9,13 @@ from sklearn.linear_model import LogisticRegression
 
 from truepool import Panel, compare, replay
 from truepool.datasets import synthetic
-from truepool.games import draw_beliefs, incentives, theory
 from truepool.measures import scores
 from truepool.measures.losses import Loss
 from truepool.pools import configure
 from truepool.pools.platt import Platt
-from truepool_paper.experiments.when_vcg import REGIMES, STRATEGIES
-from truepool_paper.settings import COSTS
+from truepool_lab.games import draw_beliefs, incentives, theory
+from truepool_lab.paper.experiments.when_vcg import REGIMES, STRATEGIES
+from truepool_lab.paper.settings import COSTS
 
 DRIFT = "Non-stationary environments (drift)"
 MODERATE = "Moderate class imbalance (1% to 5%)"

@@ -5,8 +5,8 @@ import pytest
 from printed_cells import cell, printed_gap
 from published_run import gap, ours, published, repeats, value
 
-from truepool_paper.claims import every
-from truepool_paper.experiments.misreports import POOLS
+from truepool_lab.paper.claims import every
+from truepool_lab.paper.experiments.misreports import POOLS
 
 BASELINES = (
     "Brier", "Externality", "Majority Vote", "Conf-Weighted", "Log-Odds",

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from printed_cells import cell, column, row
 
-from truepool.games import theory
-from truepool_paper.expected import paper_tables
-from truepool_paper.significance import LEVEL
+from truepool_lab.games import theory
+from truepool_lab.paper.expected import paper_tables
+from truepool_lab.paper.significance import LEVEL
 
 
 def test_claim_012_printed_rare_recall_of_vcg_is_70_per_cent_above_the_vote():

@@ -8,7 +8,7 @@ from published_run import repeats
 from quoted_means import assert_quoted
 from scipy.stats import spearmanr
 
-from truepool_paper.claims import every
+from truepool_lab.paper.claims import every
 
 SIMULATED = {33, 41, 86, 89, 90, 104, 105, 106, 107}
 """Claims that quote simulations, of which no row is stored; their own tests have them."""

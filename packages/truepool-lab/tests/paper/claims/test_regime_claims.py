@@ -6,8 +6,8 @@ from quoted_means import assert_quoted
 
 from truepool import compare
 from truepool.pools import configure
-from truepool_paper.experiments.when_vcg import REGIMES
-from truepool_paper.settings import COSTS, THRESHOLD
+from truepool_lab.paper.experiments.when_vcg import REGIMES
+from truepool_lab.paper.settings import COSTS, THRESHOLD
 
 T_19 = 2.093
 """Half a 95 % interval of the mean of twenty panels, in standard errors."""

@@ -12,7 +12,7 @@ from quoted_means import assert_quoted
 from truepool import Costs, Panel, credit, datasets, replay
 from truepool.agents import feature_silos
 from truepool.datasets import example, synthetic
-from truepool.games import draw_beliefs, incentives, theory
+from truepool_lab.games import draw_beliefs, incentives, theory
 
 RHO = 0.2
 """Least correlation of the models of claim 33."""
@@ -218,7 +218,7 @@ def test_claim_015_the_mean_of_logits_is_naive_bayes_up_to_the_prior_and_a_facto
 @pytest.mark.slow
 def test_claims_008_084_in_fifty_drifts_of_ours_a_sudden_one_is_cut_clearly():
     from truepool.core.engine import Cell
-    from truepool_paper.experiments.drift import Drift
+    from truepool_lab.paper.experiments.drift import Drift
 
     missed = []
     for repeat in range(100, 150):
@@ -246,7 +246,11 @@ def test_claims_008_084_in_fifty_drifts_of_ours_a_sudden_one_is_cut_clearly():
 def test_claims_192_193_the_four_classifiers_come_out_as_printed():
     from truepool.core.engine import Cell
     from truepool.measures.scores import confusion
-    from truepool_paper.experiments.llm_ensemble import CLASSIFIERS, FIFTH, classifiers
+    from truepool_lab.paper.experiments.llm_ensemble import (
+        CLASSIFIERS,
+        FIFTH,
+        classifiers,
+    )
 
     printed = {"rf": 0.789, "gbm": 0.777, "mlp": 0.759, "lr": 0.736}
     data = datasets.load("nsl-kdd", rows=None, seed=None, train=FIFTH)

@@ -3,20 +3,34 @@
 import json
 import pickle
 from dataclasses import replace
+from importlib.util import find_spec
 
 import pytest
 import stand_in
 from dataset_requirements import needs
 
 from truepool import datasets
-from truepool_paper.expected import paper_tables
-from truepool_paper.experiments import every
-from truepool_paper.interface import MODEL_VARIABLE
-from truepool_paper.verdicts import kind
+from truepool_lab.paper.expected import paper_tables
+from truepool_lab.paper.experiments import every
+from truepool_lab.paper.interface import MODEL_VARIABLE
+from truepool_lab.paper.verdicts import kind
 
 EVERY = every()
 SIZES = ("quick", "full")
-MARKS = {name: pytest.param(name, marks=needs(*e.needs)) for name, e in EVERY.items()}
+
+
+def installed(packages):
+    """Skip a test where a package is not installed."""
+    missing = [package for package in packages if find_spec(package) is None]
+    return pytest.mark.skipif(
+        bool(missing), reason=f"{', '.join(missing)} not installed"
+    )
+
+
+MARKS = {
+    name: pytest.param(name, marks=[needs(*e.needs), installed(e.packages)])
+    for name, e in EVERY.items()
+}
 
 each = pytest.mark.parametrize("name", list(EVERY))
 each_run = pytest.mark.parametrize("name", list(MARKS.values()))

@@ -8,13 +8,19 @@ import numpy as np
 import pytest
 
 from truepool import agents
-from truepool_paper.edge import CallError, agent_servers, calls, open_inference, team
-from truepool_paper.edge.agent_servers import announced, serve
-from truepool_paper.edge.remote_calls import ask_one_by_one
-from truepool_paper.synthetic_task import task
+from truepool_lab.paper.edge import (
+    CallError,
+    agent_servers,
+    calls,
+    open_inference,
+    team,
+)
+from truepool_lab.paper.edge.agent_servers import announced, serve
+from truepool_lab.paper.edge.remote_calls import ask_one_by_one
+from truepool_lab.paper.synthetic_task import task
 
-pytest.importorskip("skl2onnx")
-pytest.importorskip("grpc_reflection")
+pytest.importorskip("skl2onnx", reason="export needs truepool[onnx]")
+pytest.importorskip("truepool_serve", reason="agents are served by truepool-serve")
 
 
 @pytest.fixture(scope="module")

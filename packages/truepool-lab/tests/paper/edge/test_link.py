@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from truepool_paper.edge import CallError, UnavailableError, echo, link
-from truepool_paper.edge.link import FAR_END, NEAR_END
+from truepool_lab.paper.edge import CallError, UnavailableError, echo, link
+from truepool_lab.paper.edge.link import FAR_END, NEAR_END
 
 
 @pytest.fixture(scope="module")

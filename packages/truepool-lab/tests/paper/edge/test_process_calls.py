@@ -6,14 +6,14 @@ import subprocess
 import numpy as np
 import pytest
 
-from truepool_paper.edge import (
+from truepool_lab.paper.edge import (
     CallError,
     UnavailableError,
     machine,
     process_calls,
     processes,
 )
-from truepool_paper.edge.process_calls import call, ssh_server, through_shell
+from truepool_lab.paper.edge.process_calls import call, ssh_server, through_shell
 
 CASES = np.array([[0.1 + 0.2, 1e-300, -2.5] + [0.0] * 17])
 

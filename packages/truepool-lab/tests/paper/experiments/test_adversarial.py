@@ -4,7 +4,7 @@ from scipy.stats import kstest
 
 from truepool import Panel
 from truepool.pools.trimmed import Trimmed
-from truepool_paper.experiments.adversarial import (
+from truepool_lab.paper.experiments.adversarial import (
     ATTACKS,
     FIGURE_METHODS,
     SHARES,
@@ -12,8 +12,8 @@ from truepool_paper.experiments.adversarial import (
     Adversarial,
     rows_under_attack,
 )
-from truepool_paper.interface import row
-from truepool_paper.real_task import ten_agents
+from truepool_lab.paper.interface import row
+from truepool_lab.paper.real_task import ten_agents
 
 
 def honest(seed, cases=600):

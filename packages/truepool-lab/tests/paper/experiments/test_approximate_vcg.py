@@ -4,7 +4,7 @@ from dataset_requirements import needs
 
 from truepool import Panel
 from truepool.core.engine import Cell
-from truepool_paper.experiments.approximate_vcg import (
+from truepool_lab.paper.experiments.approximate_vcg import (
     REMOVALS,
     ApproximateVCG,
     _rows_by_removals,

@@ -1,7 +1,7 @@
 import pytest
 
-from truepool_paper.experiments.clinical import Clinical
-from truepool_paper.interface import row
+from truepool_lab.paper.experiments.clinical import Clinical
+from truepool_lab.paper.interface import row
 
 
 def rows_of(table, pairs):

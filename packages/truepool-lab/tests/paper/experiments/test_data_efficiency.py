@@ -1,6 +1,6 @@
 import pytest
 
-from truepool_paper.experiments.data_efficiency import TRAIN_SIZES, DataEfficiency
+from truepool_lab.paper.experiments.data_efficiency import TRAIN_SIZES, DataEfficiency
 
 
 def test_more_rows_miss_less():

@@ -3,8 +3,8 @@ import pytest
 from truepool.core.engine import Cell
 from truepool.measures.scores import confusion
 from truepool.pools.vcg import VCG
-from truepool_paper.experiments import drift
-from truepool_paper.settings import COSTS, THRESHOLD
+from truepool_lab.paper.experiments import drift
+from truepool_lab.paper.settings import COSTS, THRESHOLD
 
 CELL = Cell("drift", (), 0)
 

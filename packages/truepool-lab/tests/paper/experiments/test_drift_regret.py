@@ -1,7 +1,12 @@
 import numpy as np
 import pytest
 
-from truepool_paper.experiments.drift_regret import ALIKE, KINDS, SCALES, DriftRegret
+from truepool_lab.paper.experiments.drift_regret import (
+    ALIKE,
+    KINDS,
+    SCALES,
+    DriftRegret,
+)
 
 
 @pytest.fixture(scope="module")

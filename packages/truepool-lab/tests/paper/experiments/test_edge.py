@@ -3,17 +3,17 @@
 import pytest
 
 from truepool.core.engine import Cell
-from truepool_paper.edge import UnavailableError, impairment, team
-from truepool_paper.edge.calls import Calls
-from truepool_paper.expected import paper_tables
-from truepool_paper.experiments import edge_network, edge_summary
-from truepool_paper.experiments.edge_inference import EdgeInference
-from truepool_paper.experiments.edge_network import EdgeNetwork
-from truepool_paper.experiments.edge_summary import EdgeSummary, missing, summary
-from truepool_paper.verdicts import judge, summarise
+from truepool_lab.paper.edge import UnavailableError, impairment, team
+from truepool_lab.paper.edge.calls import Calls
+from truepool_lab.paper.expected import paper_tables
+from truepool_lab.paper.experiments import edge_network, edge_summary
+from truepool_lab.paper.experiments.edge_inference import EdgeInference
+from truepool_lab.paper.experiments.edge_network import EdgeNetwork
+from truepool_lab.paper.experiments.edge_summary import EdgeSummary, missing, summary
+from truepool_lab.paper.verdicts import judge, summarise
 
-pytest.importorskip("skl2onnx")
-pytest.importorskip("grpc_reflection")
+pytest.importorskip("skl2onnx", reason="export needs truepool[onnx]")
+pytest.importorskip("truepool_serve", reason="agents are served by truepool-serve")
 
 
 def columns(rows, name):

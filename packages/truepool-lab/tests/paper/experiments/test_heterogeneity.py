@@ -1,6 +1,6 @@
-from truepool_paper.expected import paper_tables
-from truepool_paper.experiments.heterogeneity import COMPOSITIONS, Heterogeneity
-from truepool_paper.interface import row
+from truepool_lab.paper.expected import paper_tables
+from truepool_lab.paper.experiments.heterogeneity import COMPOSITIONS, Heterogeneity
+from truepool_lab.paper.interface import row
 
 
 def test_ensembles_are_those_of_the_table():

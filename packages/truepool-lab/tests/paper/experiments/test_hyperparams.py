@@ -1,7 +1,7 @@
 from truepool.core.engine import Cell
-from truepool.learners.window import Window
-from truepool_paper.expected import paper_tables
-from truepool_paper.experiments.hyperparams import Hyperparams
+from truepool_lab.learners.window import Window
+from truepool_lab.paper.expected import paper_tables
+from truepool_lab.paper.experiments.hyperparams import Hyperparams
 
 
 def found():

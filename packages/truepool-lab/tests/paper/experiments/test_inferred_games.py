@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from truepool.core.engine import Cell
-from truepool_paper.canonical_game import CANONICAL
-from truepool_paper.experiments.beliefs_given_outcomes import (
+from truepool_lab.paper.canonical_game import CANONICAL
+from truepool_lab.paper.experiments.beliefs_given_outcomes import (
     BY_N_RHO,
     CAP,
     CORRELATED,
@@ -19,7 +19,7 @@ from truepool_paper.experiments.beliefs_given_outcomes import (
     WIDE,
     BeliefsGivenOutcomes,
 )
-from truepool_paper.experiments.mixed_beliefs import BY_RULE, GROWING, MixedBeliefs
+from truepool_lab.paper.experiments.mixed_beliefs import BY_RULE, GROWING, MixedBeliefs
 
 
 @cache
@@ -97,7 +97,7 @@ GENERATORS = {
 """The eight that were tried for tab:corr_poa."""
 
 
-@pytest.mark.filterwarnings("ignore::truepool.games.ClippedBeliefsWarning")
+@pytest.mark.filterwarnings("ignore::truepool_lab.games.ClippedBeliefsWarning")
 @pytest.mark.parametrize("rho", [0.2, 0.5, 0.95])
 @pytest.mark.parametrize("beliefs", GENERATORS)
 def test_no_generator_tried_sets_the_log_score_far_above_brier(beliefs, rho):

@@ -4,19 +4,20 @@ import pytest
 from dataset_requirements import needs
 from stand_in import MODEL, endpoint, status
 
-from truepool.agents import llm
+import truepool as tp
 from truepool.core.errors import EndpointError
-from truepool_paper import reproduce
-from truepool_paper.experiments.llm_ensemble import (
+from truepool_lab.paper import reproduce
+from truepool_lab.paper.experiments.llm_ensemble import (
     CASES,
     CLASSIFIERS,
     NO_MODEL,
     LLMEnsemble,
 )
-from truepool_paper.interface import MODEL_VARIABLE
-from truepool_paper.render import report
+from truepool_lab.paper.interface import MODEL_VARIABLE
+from truepool_lab.paper.render import report
 
 __all__ = ["endpoint"]
+pytest.importorskip("truepool_jury", reason="models are asked by truepool-jury")
 
 LABEL = "fig:llm_ensemble"
 PROMPTS = [f"llm_{name} ({MODEL})" for name in ("direct", "cot", "fewshot", "focused")]
@@ -28,7 +29,7 @@ def test_it_has_the_sizes_of_the_paper():
 
 def test_its_classifiers_and_prompts_are_the_papers():
     assert list(CLASSIFIERS) == ["rf", "gbm", "mlp", "lr"]
-    assert list(llm.PAPER) == ["direct", "cot", "fewshot", "focused"]
+    assert list(tp.llm.PAPER) == ["direct", "cot", "fewshot", "focused"]
 
 
 @needs("nsl-kdd")

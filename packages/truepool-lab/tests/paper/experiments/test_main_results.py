@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 from dataset_requirements import needs
 
-from truepool_paper.experiments.main_results import (
+from truepool_lab.paper.experiments.main_results import (
     CURVE_METHODS,
     FEWER,
     MainResults,
     _task,
 )
-from truepool_paper.interface import row
+from truepool_lab.paper.interface import row
 
 TABLE = "tab:significance"
 

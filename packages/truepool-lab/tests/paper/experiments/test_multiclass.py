@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from truepool.core.engine import Cell
-from truepool.datasets.intrusion import PARTS
-from truepool_paper.experiments.multiclass import Multiclass
+from truepool_lab.datasets.intrusion import PARTS
+from truepool_lab.paper.experiments.multiclass import Multiclass
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 
 from truepool import replay
 from truepool.core.engine import Cell
-from truepool_paper.experiments.noisy_agents import (
+from truepool_lab.paper.experiments.noisy_agents import (
     DRIFT,
     EDGES,
     SDS,

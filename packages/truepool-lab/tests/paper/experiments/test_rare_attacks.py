@@ -1,7 +1,7 @@
 import numpy as np
 
 from truepool import Features
-from truepool_paper.experiments.rare_attacks import RARE, subsample
+from truepool_lab.paper.experiments.rare_attacks import RARE, subsample
 
 LABELS = ("Normal Traffic", "DDoS", *RARE)
 

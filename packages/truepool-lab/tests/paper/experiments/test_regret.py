@@ -4,7 +4,7 @@ from scipy.optimize import minimize
 
 from truepool.core.engine import Cell
 from truepool.datasets import synthetic
-from truepool_paper.experiments.regret import Regret
+from truepool_lab.paper.experiments.regret import Regret
 
 
 def by_hand(reports, outcomes, rate, prices):

@@ -1,7 +1,7 @@
 import pytest
 
 from truepool.core.engine import Cell
-from truepool_paper.experiments.robustness import ADVERSARIES, SHARES, Robustness
+from truepool_lab.paper.experiments.robustness import ADVERSARIES, SHARES, Robustness
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from truepool_paper.experiments.sample_size import LEAST, SampleSize, labelled_rows
-from truepool_paper.interface import row
-from truepool_paper.real_task import Task
+from truepool_lab.paper.experiments.sample_size import LEAST, SampleSize, labelled_rows
+from truepool_lab.paper.interface import row
+from truepool_lab.paper.real_task import Task
 
 
 @pytest.fixture

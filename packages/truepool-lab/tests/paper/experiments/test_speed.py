@@ -1,8 +1,8 @@
 import pytest
 
 from truepool.core.engine import Cell
-from truepool_paper.expected import paper_tables
-from truepool_paper.experiments.speed import SAMPLES, Speed
+from truepool_lab.paper.expected import paper_tables
+from truepool_lab.paper.experiments.speed import SAMPLES, Speed
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from truepool_paper.experiments.weight_trajectory import WeightTrajectory
+from truepool_lab.paper.experiments.weight_trajectory import WeightTrajectory
 
 
 @pytest.fixture(scope="module")

@@ -6,15 +6,15 @@ from truepool.datasets import synthetic
 from truepool.measures.folds import out_of_fold, splits
 from truepool.measures.losses import Loss
 from truepool.pools import configure
-from truepool_paper.expected import paper_tables
-from truepool_paper.experiments.when_vcg import (
+from truepool_lab.paper.expected import paper_tables
+from truepool_lab.paper.experiments.when_vcg import (
     METHODS,
     REGIMES,
     WhenVCG,
     _best_learner,
     _best_pool,
 )
-from truepool_paper.settings import COSTS
+from truepool_lab.paper.settings import COSTS
 
 
 def test_the_regimes_are_those_of_the_table():

@@ -1,6 +1,6 @@
 import pytest
 
-from truepool_paper.render.cells import cell_texts
+from truepool_lab.paper.render.cells import cell_texts
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from browser import Browser, find_browser
 from matplotlib.figure import Figure
 
 from truepool.core.errors import SourceError
-from truepool_paper.render import report
-from truepool_paper.render.html import html
+from truepool_lab.paper.render import report
+from truepool_lab.paper.render.html import html
 
 
 def cell(key, column, printed, measured, verdict, error=0.0, kind="evidence"):

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from truepool.cli import options
-from truepool.cli.serve import (
+from truepool_serve.cli.serve import (
     GRACE,
     LOOPBACK,
     QUIET_GRPC,
@@ -44,7 +44,7 @@ def serve(
     from truepool.cli.outputs import print_note
     from truepool.cli.screen import print_line
     from truepool.core.errors import SettingError
-    from truepool.server.inference.agent_models import AgentModel
+    from truepool_serve.server.inference.agent_models import AgentModel
 
     check_certificates(tls_cert, tls_key)
     token = os.environ.get(TOKEN_VARIABLE) or None
@@ -63,9 +63,9 @@ def serve(
     os.environ.setdefault(*QUIET_GRPC)
     import uvicorn
 
-    from truepool.server.grpc_server import Certificates, beside, bind
-    from truepool.server.inference import grpc_service, messages, rest
-    from truepool.server.local_requests import LocalRequests
+    from truepool_serve.server.grpc_server import Certificates, beside, bind
+    from truepool_serve.server.inference import grpc_service, messages, rest
+    from truepool_serve.server.local_requests import LocalRequests
 
     with ExitStack() as stack:
         stack.enter_context(stop_on_sigint())

@@ -11,8 +11,8 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
-    from truepool.server.deployment import Entry
-    from truepool.server.ledger import Ledger
+    from truepool_serve.server.deployment import Entry
+    from truepool_serve.server.ledger import Ledger
 
 app = typer.Typer(
     help="Verify, export and shorten the record of a coordinator.",
@@ -38,7 +38,7 @@ def verify(place: Place, pool: PoolName = None, json_file: options.Json = None) 
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import print_line
     from truepool.core.formatting import pluralize
-    from truepool.server import verification
+    from truepool_serve.server import verification
 
     check_files([], [json_file])
     with _open(place) as ledger, ledger.moment():
@@ -73,8 +73,8 @@ def token(
     agent: Annotated[str | None, option("--agent", "The agent that reports.")] = None,
 ) -> None:
     """Create a token and print it, once; stop the coordinator first."""
-    from truepool.server.access import ANYONE, Access, check_grant, record
-    from truepool.server.operations import Operations
+    from truepool_serve.server.access import ANYONE, Access, check_grant, record
+    from truepool_serve.server.operations import Operations
 
     check_grant(role, pool, agent)
     with _open(place, create=pool is None) as ledger, ledger.transaction():
@@ -106,8 +106,8 @@ def export(
     from truepool.cli.screen import print_line
     from truepool.core.files import atomic_path, check_path, write_bytes
     from truepool.core.formatting import pluralize
-    from truepool.server.entry_file import SUFFIX, format_entries
-    from truepool.server.history import History, outline
+    from truepool_serve.server.entry_file import SUFFIX, format_entries
+    from truepool_serve.server.history import History, outline
 
     check_path(output, SUFFIX if output.suffix == SUFFIX else ".parquet")
     with _open(place) as ledger:
@@ -141,7 +141,7 @@ def compact(
     """Erase old cases; the weights and the hashes stay."""
     from truepool.cli.screen import print_line
     from truepool.core.formatting import pluralize
-    from truepool.server.operations import Operations
+    from truepool_serve.server.operations import Operations
 
     moment = _moment("--before", before)
     with _open(place) as ledger:
@@ -170,7 +170,7 @@ def trail(
 
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import print_line
-    from truepool.server.access import read_trail
+    from truepool_serve.server.access import read_trail
 
     check_files([], [json_file])
     with _open(place) as ledger:
@@ -201,8 +201,8 @@ def backup(
     from truepool.cli.screen import print_line
     from truepool.core.files import check_path
     from truepool.core.formatting import pluralize
-    from truepool.server.backup import back_up
-    from truepool.server.databases import display_name
+    from truepool_serve.server.backup import back_up
+    from truepool_serve.server.databases import display_name
 
     if display_name(place) == place:
         check_path(place)
@@ -221,8 +221,8 @@ def restore(
     """Fill an empty ledger from a backup, once it is verified."""
     from truepool.cli.screen import print_line
     from truepool.core.formatting import pluralize
-    from truepool.server import backup as backups
-    from truepool.server.databases import display_name
+    from truepool_serve.server import backup as backups
+    from truepool_serve.server.databases import display_name
 
     names = backups.restore(backup, target)
     pools = pluralize(len(names), "pool")
@@ -254,8 +254,8 @@ def statement(
     """State what an agent contributed in a period."""
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import print_line
-    from truepool.render.tables.statement import describe
-    from truepool.server.statement import make_statement
+    from truepool_serve.render.statement import describe
+    from truepool_serve.server.statement import make_statement
 
     check_files([], [json_file])
     since = None if start is None else _moment("--from", start)
@@ -280,7 +280,7 @@ def check_statement(
     """Check a statement: recompute it from the records."""
     from truepool.cli.screen import print_line
     from truepool.core.formatting import pluralize
-    from truepool.server import statement as statements
+    from truepool_serve.server import statement as statements
 
     given = statements.read_statement(statement_file)
     with _entries(place, given["pool"]) as entries:
@@ -295,8 +295,8 @@ def check_statement(
 def _entries(place: str, pool: str | None) -> "Iterator[Iterator[Entry]]":
     """Yield the entries of a pool, of a ledger or of an export of its entries."""
     from truepool.core.errors import SettingError
-    from truepool.server.entry_file import SUFFIX, read_entries
-    from truepool.server.operations import Operations
+    from truepool_serve.server.entry_file import SUFFIX, read_entries
+    from truepool_serve.server.operations import Operations
 
     if place.endswith(SUFFIX):
         yield read_entries(place)
@@ -324,6 +324,6 @@ def _moment(name: str, text: str) -> float:
 
 
 def _open(place: str, *, create: bool = False) -> "Ledger":
-    from truepool.server.ledger import Ledger
+    from truepool_serve.server.ledger import Ledger
 
     return Ledger(place, create=create)

@@ -19,8 +19,6 @@ import typer
 from truepool.cli import config as config_file
 from truepool.cli import options
 
-ENVIRONMENT = {"auto_envvar_prefix": "TRUEPOOL_SERVE"}
-"""An option that the command line does not give is looked for in the environment."""
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -97,10 +95,10 @@ def serve(
     from truepool.cli.outputs import print_note
     from truepool.cli.screen import print_line
     from truepool.core.errors import SettingError
-    from truepool.server.coordinator import Coordinator
-    from truepool.server.databases import display_name
-    from truepool.server.observation import start_logging
-    from truepool.server.traces import open_tracer
+    from truepool_serve.server.coordinator import Coordinator
+    from truepool_serve.server.databases import display_name
+    from truepool_serve.server.observation import start_logging
+    from truepool_serve.server.traces import open_tracer
 
     check_certificates(tls_cert, tls_key, tls_client_ca)
     if demo and (host not in LOOPBACK or tls_cert is not None or check):
@@ -136,14 +134,19 @@ def serve(
             return
         import uvicorn
 
-        from truepool.server.http import app
+        from truepool_serve.server.http import app
 
         start_logging(log.value)
         runner = stack.enter_context(asyncio.Runner())
         lifespan = None
         if grpc_port is not None:
             os.environ.setdefault(*QUIET_GRPC)
-            from truepool.server.grpc_server import Certificates, beside, bind, services
+            from truepool_serve.server.grpc_server import (
+                Certificates,
+                beside,
+                bind,
+                services,
+            )
 
             certificates = Certificates.read(tls_cert, tls_key, tls_client_ca)
             grpc_server, grpc_port = runner.run(
@@ -172,7 +175,7 @@ def serve(
             _warn_of_memory(name, coordinator.ledger.database.sync_time())
             print_note(f"Serving {name} on {place}; Ctrl+C stops.")
         if demo:
-            from truepool.server.demo import Traffic
+            from truepool_serve.server.demo import Traffic
 
             stack.enter_context(Traffic(coordinator, place))
             if not quiet:
@@ -222,7 +225,7 @@ def _temporary_ledger(stack: ExitStack) -> str:
 def _warn_of_memory(name: str, seconds: float | None) -> None:
     """Say that a power cut would lose what is written to memory."""
     from truepool.cli.outputs import print_note
-    from truepool.server.databases import FASTEST_SYNC
+    from truepool_serve.server.databases import FASTEST_SYNC
 
     if seconds is not None and seconds < FASTEST_SYNC:
         print_note(
@@ -284,3 +287,6 @@ def listen(host: str, port: int) -> socket.socket:
             f"a coordinator cannot listen on {host}, port {port}: "
             f"{error.strerror or error}. Name another --host or --port."
         ) from None
+
+
+verb = options.FromEnvironment(serve, "TRUEPOOL_SERVE")

@@ -5,14 +5,7 @@
 that yield what to send and how long to wait, and the two clients run them.
 """
 
-from importlib.util import find_spec
-
-from truepool.core.errors import MissingExtraError
-
-if find_spec("httpx") is None:
-    raise MissingExtraError("the client", "httpx", "client")
-
-from truepool.client.async_client import AsyncClient
-from truepool.client.sync_client import Client
+from truepool_serve.client.async_client import AsyncClient
+from truepool_serve.client.sync_client import Client
 
 __all__ = ["AsyncClient", "Client"]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from truepool.client.exchange import Exchange, Request, Steps
 from truepool.core.errors import RequestError
+from truepool_serve.client.exchange import Exchange, Request, Steps
 
 Batch: TypeAlias = dict[tuple[str, ...], bytes]
 """Lines of JSON by their key: case and agent, or case."""

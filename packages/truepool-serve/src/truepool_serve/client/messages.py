@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from truepool.client.buffer import Refusal
-from truepool.client.exchange import Failure, Reply, Request
-from truepool.client.operations import Object, Operations
+from truepool_serve.client.buffer import Refusal
+from truepool_serve.client.exchange import Failure, Reply, Request
+from truepool_serve.client.operations import Object, Operations
 
 if TYPE_CHECKING:
     from truepool.data.panel import Panel

@@ -7,9 +7,9 @@ from random import Random
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlsplit
 
-from truepool.client.buffer import Buffer
-from truepool.client.exchange import Exchange, Request, Steps
 from truepool.core.errors import ReportError, SettingError
+from truepool_serve.client.buffer import Buffer
+from truepool_serve.client.exchange import Exchange, Request, Steps
 
 BUFFER, DELAY = 1_000, 1.0
 """How many reports and outcomes wait, and for how many seconds, before all are sent."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import httpx
 
-from truepool.client.exchange import PATIENCE, Failure, Reply, Step, Steps
-from truepool.client.messages import (
+from truepool.core.errors import TruepoolError
+from truepool_serve.client.exchange import PATIENCE, Failure, Reply, Step, Steps
+from truepool_serve.client.messages import (
     BufferedClient,
     failure,
     headers,
@@ -18,8 +19,7 @@ from truepool.client.messages import (
     reply,
     words,
 )
-from truepool.client.operations import BUFFER, DELAY, TIMEOUT, Case, Object
-from truepool.core.errors import TruepoolError
+from truepool_serve.client.operations import BUFFER, DELAY, TIMEOUT, Case, Object
 
 if TYPE_CHECKING:
     from truepool.data.panel import Panel

@@ -7,10 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from truepool.core.formatting import printable
 from truepool.render import costs as cost_words
-from truepool.render.html.dashboard_sections import in_unit, sections
-from truepool.render.html.dashboard_values import MINUTE, RECENT, PoolView
 from truepool.render.html.layout import hash_source, page
 from truepool.render.numbers import format_estimate
+from truepool_serve.render.dashboard_sections import in_unit, sections
+from truepool_serve.render.dashboard_values import MINUTE, RECENT, PoolView
+
+HERE = "truepool_serve.render"
+"""The package of the dashboard's templates."""
 
 
 def policy(html: str) -> str:
@@ -28,7 +31,13 @@ def policy(html: str) -> str:
 def index_page(views: Sequence[PoolView]) -> str:
     """Return the page of all pools."""
     return printable(
-        page("dashboard/index.html.j2", title="Pools", sections=[], views=views)
+        page(
+            "dashboard/index.html.j2",
+            package=HERE,
+            title="Pools",
+            sections=[],
+            views=views,
+        )
     )
 
 
@@ -37,6 +46,7 @@ def pool_page(view: PoolView) -> str:
     return printable(
         page(
             "dashboard/pool.html.j2",
+            package=HERE,
             title=f"{view.name}: {view.headline}",
             sections=list(sections(view)),
             view=view,
@@ -49,7 +59,13 @@ def pool_page(view: PoolView) -> str:
 def message_page(title: str, message: str) -> str:
     """Return a page that says why there is no other."""
     return printable(
-        page("dashboard/message.html.j2", title=title, sections=[], message=message)
+        page(
+            "dashboard/message.html.j2",
+            package=HERE,
+            title=title,
+            sections=[],
+            message=message,
+        )
     )
 
 

@@ -8,23 +8,23 @@ from markupsafe import Markup
 from truepool.core.formatting import number, percent, pluralize, signed
 from truepool.online.alarms.discrimination import WINDOW
 from truepool.online.alarms.monitor import FIRST_DRIFT, FIRST_SETTLED
+from truepool.render.html import Section
 from truepool.render.html.chart import (
     COLOURS,
     bar_chart,
     line_chart,
     reliability_chart,
 )
-from truepool.render.html.dashboard_charts import Chart, last, legend, over_time
-from truepool.render.html.dashboard_values import (
+from truepool.render.numbers import format_estimate, format_interval
+from truepool.render.tables.grid import Grid
+from truepool_serve.render.dashboard_charts import Chart, last, legend, over_time
+from truepool_serve.render.dashboard_values import (
     UNWATCHED,
     AlarmRow,
     PoolView,
     ago,
     moment,
 )
-from truepool.render.html.layout import Section
-from truepool.render.numbers import format_estimate, format_interval
-from truepool.render.tables.grid import Grid
 
 MOST_ALARMS = 12
 """Alarms listed, the last ones."""

@@ -17,9 +17,9 @@ from typing import Any
 from sqlalchemy import Row, insert, or_, select, update
 
 from truepool.core.errors import LedgerError, RequestError, SettingError
-from truepool.server import schema
-from truepool.server.configuration import check_name
-from truepool.server.ledger import Ledger
+from truepool_serve.server import schema
+from truepool_serve.server.configuration import check_name
+from truepool_serve.server.ledger import Ledger
 
 AGENT, OPERATOR, ADMIN = "agent", "operator", "admin"
 ROLES = (AGENT, OPERATOR, ADMIN)

@@ -3,18 +3,19 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from importlib.util import find_spec
+from functools import cache
 from typing import Any, final
 from urllib.parse import quote
 
 import msgspec
 import numpy as np
 
-from truepool.core.errors import AgentFaultError, RequestError, TruepoolError
-from truepool.server import wire
-from truepool.server.endpoints import CHAT, MLFLOW, OIP_GRPC, OIP_HTTP, Endpoint
-from truepool.server.inference import messages
-from truepool.server.inference.tensors import Tensor
+import truepool
+from truepool.core.errors import AgentFaultError, PluginError, RequestError
+from truepool_serve.server import wire
+from truepool_serve.server.endpoints import CHAT, MLFLOW, OIP_GRPC, OIP_HTTP, Endpoint
+from truepool_serve.server.inference import messages
+from truepool_serve.server.inference.tensors import Tensor
 
 JSON_HEADERS = {"content-type": "application/json", "accept-encoding": "identity"}
 OUTPUT = "probabilities"
@@ -215,43 +216,22 @@ class Chat(Adapter):
 
     def body(self) -> bytes:
         """Return the prompt on this case, everything of it quoted."""
-        from truepool.agents.llm.answer import options
-        from truepool.agents.llm.prompts import Material
-        from truepool.agents.llm.template import Template
-
-        if find_spec("openai") is None:
-            raise AgentFaultError("not asked: the extra llm is not installed")
         place = self.endpoint
-        template = Template.load(place.template or "direct")
-        material = Material(place.question or "", tuple(self.features))
         try:
-            messages = material.prompt(template, self.features)
-        except TruepoolError as error:
+            asked = language_models().case_request(
+                place.template or "direct",
+                place.question or "",
+                self.features,
+                place.answer_format or "line",
+            )
+        except PluginError as error:
             raise AgentFaultError(f"not asked: {error}") from None
-        form: Any = place.answer_format or "line"
-        asked = options(form, "stated", reasoned=template.reasoned)
-        return json.dumps(
-            {"model": place.model, "messages": messages, **asked}
-        ).encode()
+        return json.dumps({"model": place.model, **asked}).encode()
 
     def read(self, content: bytes) -> Any:
         """Return the probability that the answer states."""
-        from openai.types.chat import ChatCompletion
-
-        from truepool.agents.llm import answer
-        from truepool.agents.llm.completion import Completion
-
-        try:
-            found = ChatCompletion.model_validate(_json(content))
-            completion = Completion.from_response(found, self.endpoint.key or "\0")
-        except (ValueError, AttributeError, TypeError):
-            raise AgentFaultError(
-                "an answer that does not follow the protocol"
-            ) from None
-        stated = answer.read(completion, "stated")
-        if stated.fault is not None:
-            raise AgentFaultError(f"the answer is {stated.fault}")
-        return [stated.probability]
+        content = _json(content)
+        return [language_models().case_probability(content, self.endpoint.key)]
 
 
 ADAPTERS: dict[str, type[Adapter]] = {
@@ -260,6 +240,12 @@ ADAPTERS: dict[str, type[Adapter]] = {
     MLFLOW: Mlflow,
     CHAT: Chat,
 }
+
+
+@cache
+def language_models() -> Any:
+    """Return what truepool-jury knows of language models, looked up once."""
+    return truepool.llm
 
 
 def make(endpoint: Endpoint, case: str, features: Mapping[str, Any]) -> Adapter:

@@ -16,9 +16,9 @@ import numpy as np
 from truepool.core.errors import AgentFaultError, ReportError, RequestError
 from truepool.data.labels import Labels
 from truepool.online.stream import coordinates
-from truepool.server import adapters
-from truepool.server.configuration import LONGEST_DEADLINE
-from truepool.server.endpoints import MOST_FEATURES, OIP_GRPC, Endpoint
+from truepool_serve.server import adapters
+from truepool_serve.server.configuration import LONGEST_DEADLINE
+from truepool_serve.server.endpoints import MOST_FEATURES, OIP_GRPC, Endpoint
 
 DEADLINE = 2.0
 """Seconds that agents have to answer unless a pool or a request says otherwise."""

@@ -15,11 +15,11 @@ from sqlalchemy.pool import NullPool
 
 from truepool.core.errors import LedgerError
 from truepool.core.files import atomic_path, check_path
-from truepool.server import schema
-from truepool.server.databases import SCHEMES
-from truepool.server.ledger import BLOCK, Ledger
-from truepool.server.sqlite import FileLock, InUseError
-from truepool.server.verification import verify
+from truepool_serve.server import schema
+from truepool_serve.server.databases import SCHEMES
+from truepool_serve.server.ledger import BLOCK, Ledger
+from truepool_serve.server.sqlite import FileLock, InUseError
+from truepool_serve.server.verification import verify
 
 COPIED = [t for t in schema.metadata.sorted_tables if t is not schema.ledger]
 

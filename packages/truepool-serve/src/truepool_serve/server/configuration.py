@@ -9,7 +9,7 @@ from typing import Any, Self
 from truepool.core.errors import SettingError, suggestion
 from truepool.data.costs import Costs
 from truepool.data.labels import Labels, format_labels
-from truepool.server.rules import OnlineRule, Rule, SavedPoolRule
+from truepool_serve.server.rules import OnlineRule, Rule, SavedPoolRule
 
 LONGEST_NAME = 200
 """Characters in the name of a pool, an agent or a case."""

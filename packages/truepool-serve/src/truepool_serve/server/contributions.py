@@ -10,7 +10,7 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.measures.decisions import choose
-from truepool.server.history import History
+from truepool_serve.server.history import History
 
 
 def savings(history: History) -> FloatArray:

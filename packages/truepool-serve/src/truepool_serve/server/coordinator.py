@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from truepool.server import access
-from truepool.server.access import AGENT, Access, Caller, read_trail
-from truepool.server.agent_calls import AgentCalls, check_deadline, check_features
-from truepool.server.answers import Answer, after
-from truepool.server.history import History
-from truepool.server.ledger import Ledger
-from truepool.server.metrics import Metrics
-from truepool.server.operations import Operations, describe
-from truepool.server.predictions import Case, Plan, conclude, plan, record, score
-from truepool.server.reports import Report
-from truepool.server.writer import JointOperation, Writer
+from truepool_serve.server import access
+from truepool_serve.server.access import AGENT, Access, Caller, read_trail
+from truepool_serve.server.agent_calls import AgentCalls, check_deadline, check_features
+from truepool_serve.server.answers import Answer, after
+from truepool_serve.server.history import History
+from truepool_serve.server.ledger import Ledger
+from truepool_serve.server.metrics import Metrics
+from truepool_serve.server.operations import Operations, describe
+from truepool_serve.server.predictions import Case, Plan, conclude, plan, record, score
+from truepool_serve.server.reports import Report
+from truepool_serve.server.writer import JointOperation, Writer
 
 
 class Coordinator:

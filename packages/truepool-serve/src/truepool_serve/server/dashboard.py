@@ -3,13 +3,13 @@
 import time
 from threading import Lock
 
-from truepool.render.html.dashboard_values import PoolView
-from truepool.server.access import Caller
-from truepool.server.coordinator import Coordinator
-from truepool.server.history import Case, History
-from truepool.server.pool_view import FEWEST, make_view
-from truepool.server.recent import count_entries, read_decided, read_joined
-from truepool.server.watch import Watch
+from truepool_serve.render.dashboard_values import PoolView
+from truepool_serve.server.access import Caller
+from truepool_serve.server.coordinator import Coordinator
+from truepool_serve.server.history import Case, History
+from truepool_serve.server.pool_view import FEWEST, make_view
+from truepool_serve.server.recent import count_entries, read_decided, read_joined
+from truepool_serve.server.watch import Watch
 
 DECISIONS = 2_000
 """How many of the last decisions a page is about."""

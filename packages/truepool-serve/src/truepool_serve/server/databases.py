@@ -90,10 +90,10 @@ def database_error(error: BaseException) -> BaseException:
 def open_database(place: str, *, create: bool) -> Database:
     """Return the database at a place: the URL of a server, or a file."""
     if place.startswith(SCHEMES):
-        from truepool.server.postgres import Postgres
+        from truepool_serve.server.postgres import Postgres
 
         return Postgres(place)
-    from truepool.server.sqlite import Sqlite
+    from truepool_serve.server.sqlite import Sqlite
 
     return Sqlite(place, create=create)
 

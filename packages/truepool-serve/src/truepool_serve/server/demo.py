@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truepool.client import Client
 from truepool.core.errors import RequestError
-from truepool.server.access import ANYONE
-from truepool.server.coordinator import Coordinator
+from truepool_serve.client import Client
+from truepool_serve.server.access import ANYONE
+from truepool_serve.server.coordinator import Coordinator
 
 AGENTS = ("ada", "bob", "cyd", "dan", "eve")
 POOL = {

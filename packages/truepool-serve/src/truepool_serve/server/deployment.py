@@ -20,9 +20,9 @@ from truepool.data.costs import Costs
 from truepool.data.labels import format_choice
 from truepool.data.row_names import named_cases
 from truepool.measures.decisions import choose
-from truepool.server.configuration import PoolConfig, RuleConfig, check_name
-from truepool.server.endpoints import Endpoint
-from truepool.server.rules import Rule
+from truepool_serve.server.configuration import PoolConfig, RuleConfig, check_name
+from truepool_serve.server.endpoints import Endpoint
+from truepool_serve.server.rules import Rule
 
 FIRST_RULE = "first"
 """Name of the rule that a pool was made with."""

@@ -8,7 +8,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from truepool.core.errors import SettingError, suggestion
-from truepool.server.configuration import LONGEST_NAME, MOST_CLASSES
+from truepool_serve.server.configuration import LONGEST_NAME, MOST_CLASSES
 
 OIP_HTTP, OIP_GRPC, MLFLOW, CHAT = "oip-http", "oip-grpc", "mlflow", "openai-chat"
 SCHEMES = {
@@ -27,6 +27,9 @@ OWN = {
 """Further fields of each protocol."""
 REQUIRED = {OIP_HTTP: ("model",), OIP_GRPC: ("model",), CHAT: ("model", "question")}
 FORMATS = ("line", "schema", "tool")
+TEMPLATES = ("cot", "direct", "judge")
+"""Templates of truepool-jury that need one case and nothing else. A ledger that names
+one can be read where truepool-jury is not installed."""
 KEY_VARIABLE = re.compile(r"TRUEPOOL_KEY_[A-Z0-9_]{1,60}")
 """Only these variables of the environment are ever sent, each to its own agent."""
 LONGEST_URL, LONGEST_QUESTION, MOST_FEATURES = 2000, 10_000, 10_000
@@ -165,18 +168,10 @@ def _names(what: str, given: Any) -> tuple[Any, ...]:
 
 
 def _check_chat(known: Mapping[str, Any]) -> None:
-    from truepool.agents.llm.template import FROM_TRAINING, Template, names
-
     name = known.get("template", "direct")
-    usable = [
-        each
-        for each in names()
-        if not (template := Template.load(each)).pairwise
-        and not template.variables & FROM_TRAINING
-    ]
-    if name not in usable:  # a name and never a file
+    if name not in TEMPLATES:  # a name and never a file
         raise SettingError(
-            f"the template of an endpoint is one of {', '.join(usable)}; got "
+            f"the template of an endpoint is one of {', '.join(TEMPLATES)}; got "
             f"{name!r:.60}"
         )
     if known.get("answer_format", FORMATS[0]) not in FORMATS:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from truepool.core.errors import LedgerError
-from truepool.server.deployment import Entry
+from truepool_serve.server.deployment import Entry
 
 SUFFIX = ".jsonl"
 

@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from truepool.core.errors import RequestError
-from truepool.server.access import Caller
-from truepool.server.answers import after
-from truepool.server.coordinator import Coordinator
-from truepool.server.history import History
-from truepool.server.http_cases import LONGEST_BATCH
-from truepool.server.reports import Report
+from truepool_serve.server.access import Caller
+from truepool_serve.server.answers import after
+from truepool_serve.server.coordinator import Coordinator
+from truepool_serve.server.history import History
+from truepool_serve.server.http_cases import LONGEST_BATCH
+from truepool_serve.server.reports import Report
 
 CHUNK = 2**20
 """Bytes of one part of a table; clients accept 4 MiB unless told otherwise."""

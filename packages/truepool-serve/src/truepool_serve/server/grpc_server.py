@@ -13,13 +13,13 @@ from grpc_health.v1 import health, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from truepool.core.errors import SettingError, TruepoolError
-from truepool.server import wire
-from truepool.server.access import Caller
-from truepool.server.answers import Answer, after, give
-from truepool.server.coordinator import Coordinator
-from truepool.server.grpc_operations import CHUNK, OPERATIONS, reports
-from truepool.server.http import LARGEST_BODY
-from truepool.server.observation import error_code, error_message
+from truepool_serve.server import wire
+from truepool_serve.server.access import Caller
+from truepool_serve.server.answers import Answer, after, give
+from truepool_serve.server.coordinator import Coordinator
+from truepool_serve.server.grpc_operations import CHUNK, OPERATIONS, reports
+from truepool_serve.server.http import LARGEST_BODY
+from truepool_serve.server.observation import error_code, error_message
 
 SERVICE = "truepool.v1.Coordinator"
 CODE = "truepool-code"
@@ -135,8 +135,8 @@ def beside(
 def services(coordinator: Coordinator) -> dict[str, Any]:
     """Return the handlers of the services of a coordinator."""
     # They use what this module has for every service.
-    from truepool.server.inference import grpc_service, messages
-    from truepool.server.inference.pool_models import PoolModels
+    from truepool_serve.server.inference import grpc_service, messages
+    from truepool_serve.server.inference.pool_models import PoolModels
 
     models = grpc_service.handlers(PoolModels(coordinator))
     return {SERVICE: _handlers(coordinator), messages.SERVICE: models}

@@ -17,9 +17,9 @@ from truepool.data.costs import Costs
 from truepool.data.panel import Panel
 from truepool.data.tables.export import describe, with_options
 from truepool.measures.inference import Resamples, unseen_differences, with_unseen
-from truepool.server import schema
-from truepool.server.configuration import PoolConfig
-from truepool.server.deployment import NO_POOL, START, Entry
+from truepool_serve.server import schema
+from truepool_serve.server.configuration import PoolConfig
+from truepool_serve.server.deployment import NO_POOL, START, Entry
 
 MOST_CASES = 1_000_000
 """Cases that one answer may be about."""

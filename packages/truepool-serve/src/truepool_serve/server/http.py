@@ -13,12 +13,12 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from truepool.core.errors import RequestError, TruepoolError
-from truepool.server.access import Caller
-from truepool.server.answers import after
-from truepool.server.coordinator import Coordinator
-from truepool.server.http_administration import add_administration
-from truepool.server.http_cases import add_cases
-from truepool.server.http_requests import (
+from truepool_serve.server.access import Caller
+from truepool_serve.server.answers import after
+from truepool_serve.server.coordinator import Coordinator
+from truepool_serve.server.http_administration import add_administration
+from truepool_serve.server.http_cases import add_cases
+from truepool_serve.server.http_requests import (
     POOL,
     AgentBody,
     ChallengerBody,
@@ -26,7 +26,7 @@ from truepool.server.http_requests import (
     Pool,
     PredictionBody,
 )
-from truepool.server.http_responses import (
+from truepool_serve.server.http_responses import (
     PARQUET,
     REFUSALS,
     Audit,
@@ -42,12 +42,12 @@ from truepool.server.http_responses import (
     answers,
     file,
 )
-from truepool.server.local_requests import LocalRequests
-from truepool.server.observation import Observation, error_code, error_message
-from truepool.server.over_time import credit_over_time, weights_over_time
-from truepool.server.pages import add_pages
-from truepool.server.path_names import EncodedSlashes, methods_of_path, show_path
-from truepool.server.traces import Tracer
+from truepool_serve.server.local_requests import LocalRequests
+from truepool_serve.server.observation import Observation, error_code, error_message
+from truepool_serve.server.over_time import credit_over_time, weights_over_time
+from truepool_serve.server.pages import add_pages
+from truepool_serve.server.path_names import EncodedSlashes, methods_of_path, show_path
+from truepool_serve.server.traces import Tracer
 
 STATUS = {
     "invalid": 400,
@@ -276,8 +276,8 @@ def app(
 def mount_models(api: FastAPI, coordinator: Coordinator) -> None:
     """Serve the pools as models of the Open Inference Protocol, under ``/v2``."""
     # They use the limits and the codes of this module.
-    from truepool.server.inference import rest
-    from truepool.server.inference.pool_models import PoolModels
+    from truepool_serve.server.inference import rest
+    from truepool_serve.server.inference.pool_models import PoolModels
 
     models = rest.app(PoolModels(coordinator))
     api.router.routes.append(Route("/v2", models))

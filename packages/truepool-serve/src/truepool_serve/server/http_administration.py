@@ -6,10 +6,10 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Query, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from truepool.server.answers import after
-from truepool.server.coordinator import Coordinator
-from truepool.server.http_requests import RotationBody, TokenBody
-from truepool.server.http_responses import (
+from truepool_serve.server.answers import after
+from truepool_serve.server.coordinator import Coordinator
+from truepool_serve.server.http_requests import RotationBody, TokenBody
+from truepool_serve.server.http_responses import (
     Revocation,
     Token,
     Tokens,

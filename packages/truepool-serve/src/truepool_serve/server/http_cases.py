@@ -12,10 +12,10 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter, ValidationError
 
 from truepool.core.errors import RequestError
-from truepool.server.access import Caller
-from truepool.server.answers import Answer, after
-from truepool.server.coordinator import Coordinator
-from truepool.server.http_requests import (
+from truepool_serve.server.access import Caller
+from truepool_serve.server.answers import Answer, after
+from truepool_serve.server.coordinator import Coordinator
+from truepool_serve.server.http_requests import (
     LINES,
     DecisionBody,
     OutcomeBody,
@@ -24,8 +24,8 @@ from truepool.server.http_requests import (
     ReportLine,
     batch,
 )
-from truepool.server.http_responses import Decision, Receipt, Settlement, answers
-from truepool.server.reports import Report
+from truepool_serve.server.http_responses import Decision, Receipt, Settlement, answers
+from truepool_serve.server.reports import Report
 
 LONGEST_BATCH = 100_000
 """Lines of a batch, at most."""

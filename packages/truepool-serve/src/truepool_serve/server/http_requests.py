@@ -9,7 +9,7 @@ import msgspec
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 
-from truepool.server.configuration import OPEN_CASES
+from truepool_serve.server.configuration import OPEN_CASES
 
 LINES = "application/x-ndjson"
 NotGiven = SkipJsonSchema[None]

@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from truepool.server.http_requests import Endpoint, Pool, Strict
+from truepool_serve.server.http_requests import Endpoint, Pool, Strict
 
 PARQUET = "application/vnd.apache.parquet"
 

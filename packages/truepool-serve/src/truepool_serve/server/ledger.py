@@ -20,10 +20,10 @@ from sqlalchemy import (
 )
 
 from truepool.core.errors import LedgerError, RequestError
-from truepool.server import schema
-from truepool.server.configuration import check_name
-from truepool.server.databases import Row, open_database
-from truepool.server.deployment import Entry
+from truepool_serve.server import schema
+from truepool_serve.server.configuration import check_name
+from truepool_serve.server.databases import Row, open_database
+from truepool_serve.server.deployment import Entry
 
 BLOCK = 10_000
 """Entries read at a time."""

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 
-from truepool.server.observation import Receive, Scope, Send
+from truepool_serve.server.observation import Receive, Scope, Send
 
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
 """What a page may send to any server without asking it first."""

@@ -15,8 +15,8 @@ from truepool.core.formatting import money, number, percent
 from truepool.measures.calibration import cox
 from truepool.measures.decisions import choose
 from truepool.measures.inference import Resamples
-from truepool.server.contributions import pooled_coordinates
-from truepool.server.history import LEVEL, History
+from truepool_serve.server.contributions import pooled_coordinates
+from truepool_serve.server.history import LEVEL, History
 
 SHIFTS = (-0.5, -0.2, -0.1, -0.05, 0.05, 0.1, 0.2, 0.5)
 """How far reports are moved to see whether that pays."""

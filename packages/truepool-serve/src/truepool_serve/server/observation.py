@@ -16,10 +16,10 @@ from typing import Any
 from starlette.exceptions import HTTPException
 
 from truepool.core.errors import LedgerError, RequestError, TruepoolError
-from truepool.server.metrics import Metrics
-from truepool.server.writer import FAULTS
+from truepool_serve.server.metrics import Metrics
+from truepool_serve.server.writer import FAULTS
 
-LOGGER = logging.getLogger("truepool.server")
+LOGGER = logging.getLogger("truepool_serve.server")
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]

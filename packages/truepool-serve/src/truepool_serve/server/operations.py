@@ -12,18 +12,18 @@ from operator import itemgetter
 from typing import Any
 
 from truepool.core.errors import LedgerError, RequestError, TruepoolError
-from truepool.server.configuration import PoolConfig, check_name
-from truepool.server.deployment import Deployment, Entry
-from truepool.server.ledger import Ledger
-from truepool.server.reports import (
+from truepool_serve.server.configuration import PoolConfig, check_name
+from truepool_serve.server.deployment import Deployment, Entry
+from truepool_serve.server.ledger import Ledger
+from truepool_serve.server.reports import (
     Report,
     as_rows,
     check_columns,
     known_reports,
     probabilities,
 )
-from truepool.server.rules import name_pool
-from truepool.server.writer import attempt
+from truepool_serve.server.rules import name_pool
+from truepool_serve.server.writer import attempt
 
 SNAPSHOT_EVERY = 10_000
 """Entries of a pool between two snapshots: what a restart replays at most."""

@@ -9,8 +9,8 @@ from truepool.core.arrays import FloatArray
 from truepool.core.errors import RequestError
 from truepool.measures.inference import Resamples
 from truepool.measures.losses import Loss
-from truepool.server.contributions import pooled_coordinates, report_changes
-from truepool.server.history import LEVEL, History
+from truepool_serve.server.contributions import pooled_coordinates, report_changes
+from truepool_serve.server.history import LEVEL, History
 
 BRIER = Loss("brier")
 MOST_POINTS = 1000

@@ -13,17 +13,17 @@ from collections.abc import Callable
 from fastapi import FastAPI, Request, Response
 
 from truepool.core.errors import TruepoolError
-from truepool.render.html.dashboard import (
+from truepool_serve.render.dashboard import (
     index_page,
     message_page,
     policy,
     pool_page,
 )
-from truepool.server.access import Caller
-from truepool.server.coordinator import Coordinator
-from truepool.server.dashboard import Dashboard
-from truepool.server.observation import error_code
-from truepool.server.path_names import SLASH
+from truepool_serve.server.access import Caller
+from truepool_serve.server.coordinator import Coordinator
+from truepool_serve.server.dashboard import Dashboard
+from truepool_serve.server.observation import error_code
+from truepool_serve.server.path_names import SLASH
 
 STATUS = {
     "unauthenticated": 401, "forbidden": 403, "unknown": 404, "internal": 500,

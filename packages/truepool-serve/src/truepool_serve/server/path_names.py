@@ -11,7 +11,7 @@ from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
 from starlette.routing import Match, Route
 
-from truepool.server.observation import Receive, Scope, Send
+from truepool_serve.server.observation import Receive, Scope, Send
 
 SLASH = "\udc2f"
 """Half a character: it stands for the slash of a name until the path is matched."""

@@ -20,19 +20,19 @@ from truepool.measures.inference import (
 )
 from truepool.online.alarms.monitor import FIRST_SETTLED
 from truepool.render.html.chart import Line
-from truepool.render.html.dashboard_values import (
+from truepool_serve.render.dashboard_values import (
     AgentRow,
     AlarmRow,
     CostRow,
     DecisionRow,
     PoolView,
 )
-from truepool.server.configuration import PoolConfig
-from truepool.server.contributions import savings
-from truepool.server.history import LEVEL, History
-from truepool.server.recent import Decided
-from truepool.server.watch import Noticed, Watch
-from truepool.server.yardsticks import Yardsticks
+from truepool_serve.server.configuration import PoolConfig
+from truepool_serve.server.contributions import savings
+from truepool_serve.server.history import LEVEL, History
+from truepool_serve.server.recent import Decided
+from truepool_serve.server.watch import Noticed, Watch
+from truepool_serve.server.yardsticks import Yardsticks
 
 BINS = 30
 """Parts of time in which decisions are counted."""

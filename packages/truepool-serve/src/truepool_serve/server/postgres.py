@@ -5,14 +5,14 @@ pool have one order: n is the last one plus 1, and the primary key stands behind
 """
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, exc, make_url
 from sqlalchemy.pool import NullPool
 
-from truepool.core.errors import LedgerError, MissingExtraError, SettingError
-from truepool.server.databases import (
+from truepool.core.distributions import require
+from truepool.core.errors import LedgerError, SettingError
+from truepool_serve.server.databases import (
     ContentionError,
     Database,
     Row,
@@ -43,11 +43,10 @@ class Postgres(Database):
     shared = True
 
     def __init__(self, place: str) -> None:
-        if find_spec("psycopg") is None:
-            raise MissingExtraError("a ledger in PostgreSQL", "psycopg", "postgres")
-        from psycopg import Error
-
-        self.errors = (exc.DBAPIError, Error)
+        driver = require(
+            "psycopg", "truepool-serve[postgres]", "a ledger in PostgreSQL"
+        )
+        self.errors = (exc.DBAPIError, driver.Error)
         self.name = display_name(place)
         self.url = _url(place)
         self.engine = _engine(self.url)

@@ -7,10 +7,10 @@ from typing import Any
 from truepool.core.arrays import to_classes
 from truepool.core.errors import RequestError
 from truepool.data.labels import Labels
-from truepool.server.configuration import check_name
-from truepool.server.endpoints import Endpoint
-from truepool.server.operations import Operations
-from truepool.server.reports import as_rows, probabilities
+from truepool_serve.server.configuration import check_name
+from truepool_serve.server.endpoints import Endpoint
+from truepool_serve.server.operations import Operations
+from truepool_serve.server.reports import as_rows, probabilities
 
 Case = tuple[Mapping[str, Any], Mapping[str, float]]
 """Reports by agent, and what the costs depend on."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from truepool.server import schema
+from truepool_serve.server import schema
 
 
 @dataclass(frozen=True)

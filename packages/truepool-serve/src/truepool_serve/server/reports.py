@@ -10,9 +10,9 @@ from truepool.core.arrays import to_classes
 from truepool.core.errors import AgentError, RequestError, SettingError
 from truepool.data.labels import format_labels
 from truepool.online.stream import coordinates
-from truepool.server.configuration import check_name
-from truepool.server.databases import Row
-from truepool.server.deployment import Deployment
+from truepool_serve.server.configuration import check_name
+from truepool_serve.server.databases import Row
+from truepool_serve.server.deployment import Deployment
 
 NUMBER = Struct("d")
 """A coordinate, as numpy has it in memory."""

@@ -17,7 +17,7 @@ from sqlalchemy.pool import NullPool
 
 from truepool.core.errors import LedgerError
 from truepool.core.files import check_path
-from truepool.server.databases import Database, Row
+from truepool_serve.server.databases import Database, Row
 
 FULL = 2
 """Value of ``PRAGMA synchronous`` at which a commit survives a power cut."""

@@ -16,11 +16,11 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import AgentError, LedgerError
 from truepool.measures.inference import Resamples
-from truepool.server.configuration import PoolConfig
-from truepool.server.contributions import costs_without
-from truepool.server.deployment import START, Deployment, Entry
-from truepool.server.history import LEVEL, Case, History
-from truepool.server.misreports import warnings
+from truepool_serve.server.configuration import PoolConfig
+from truepool_serve.server.contributions import costs_without
+from truepool_serve.server.deployment import START, Deployment, Entry
+from truepool_serve.server.history import LEVEL, Case, History
+from truepool_serve.server.misreports import warnings
 
 VERSION = 1
 """Version of statements; one of a newer version is refused."""

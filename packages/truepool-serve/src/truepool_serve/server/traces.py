@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, MutableMapping
 from http import HTTPStatus
-from importlib.util import find_spec
 from typing import Any
 
-from truepool.core.errors import MissingExtraError, SettingError
+from truepool.core.distributions import require
+from truepool.core.errors import SettingError
 
 
 class Tracer:
@@ -19,7 +19,7 @@ class Tracer:
         resource = Resource({"service.name": "truepool"})
         self.provider = TracerProvider(resource=resource, shutdown_on_exit=False)
         self.provider.add_span_processor(BatchSpanProcessor(exporter))
-        self.tracer = self.provider.get_tracer("truepool.server")
+        self.tracer = self.provider.get_tracer("truepool_serve.server")
 
     def start(self, scope: MutableMapping[str, Any]) -> Callable[[str, int], None]:
         """Begin the span of a request; return what ends it."""
@@ -59,8 +59,7 @@ class Tracer:
 
 def open_tracer(collector: str) -> Tracer:
     """Return a tracer that sends to a collector by its URL (OTLP over HTTP)."""
-    if find_spec("opentelemetry") is None:
-        raise MissingExtraError("traces", "opentelemetry", "tracing")
+    require("opentelemetry", "truepool-serve[tracing]", "traces")
     if not collector.startswith(("http://", "https://")):
         raise SettingError(
             "--traces must be the URL of a collector, as in "

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from truepool.core.errors import LedgerError
-from truepool.server.deployment import START, Deployment
-from truepool.server.ledger import Ledger
-from truepool.server.rules import name_pool
+from truepool_serve.server.deployment import START, Deployment
+from truepool_serve.server.ledger import Ledger
+from truepool_serve.server.rules import name_pool
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Any
 
 from truepool.online.alarms import Alarm, Monitor
 from truepool.online.alarms.monitor import FIRST_DRIFT
-from truepool.server.configuration import PoolConfig
-from truepool.server.recent import Decided
+from truepool_serve.server.configuration import PoolConfig
+from truepool_serve.server.recent import Decided
 
 FALSE_ALARMS = 100_000
 """Mean number of cases between two false alarms of one detector on one agent."""

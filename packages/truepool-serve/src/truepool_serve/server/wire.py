@@ -74,7 +74,7 @@ class Method:
 @cache
 def descriptors() -> descriptor_pool.DescriptorPool:
     """Return the pool of all messages."""
-    content = files("truepool.server.protocol").joinpath("descriptors.binpb")
+    content = files("truepool_serve.server.protocol").joinpath("descriptors.binpb")
     known = descriptor_pb2.FileDescriptorSet.FromString(content.read_bytes())
     pool = descriptor_pool.DescriptorPool()
     for module in (health_pb2, reflection_pb2):  # reflection shows them too

@@ -20,9 +20,9 @@ from truepool.core.errors import (
     PoolError,
     TruepoolError,
 )
-from truepool.server.answers import Answer, give
-from truepool.server.databases import ContentionError
-from truepool.server.metrics import Metrics
+from truepool_serve.server.answers import Answer, give
+from truepool_serve.server.databases import ContentionError
+from truepool_serve.server.metrics import Metrics
 
 GROUP = 1000
 """Operations in one commit, at most."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.measures.decisions import choose
-from truepool.server.history import History
+from truepool_serve.server.history import History
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,15 +1,15 @@
 """Agents: models that report probabilities, their training, calibration and export.
 
 >>> from truepool import agents
->>> sorted(agents.zoo.every())[-3:]
-['tabnet', 'tree', 'xgboost']
+>>> sorted(agents.zoo.every())[-2:]
+['tree', 'xgboost']
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from truepool.agents import llm, zoo
+    from truepool.agents import zoo
     from truepool.agents.calibration import calibrate
     from truepool.agents.ensemble import Ensemble
     from truepool.agents.fitted_agent import FittedAgent
@@ -46,7 +46,6 @@ __all__ = [
     "case_silos",
     "export",
     "feature_silos",
-    "llm",
     "load",
     "overlap",
     "save",
@@ -56,8 +55,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("llm", "zoo"):
-        return import_module(f"truepool.agents.{name}")
+    if name == "zoo":
+        return import_module("truepool.agents.zoo")
     if name in _NAMES:
         return getattr(import_module(f"truepool.agents.{_NAMES[name]}"), name)
     raise AttributeError(f"module 'truepool.agents' has no attribute {name!r}")

@@ -6,8 +6,8 @@ from typing import Any, final
 
 import numpy as np
 
-from truepool.agents.extras import require
 from truepool.core.arrays import Array, FloatArray
+from truepool.core.distributions import require
 from truepool.core.errors import FeatureError, ReportError, SourceError
 from truepool.core.files import missing_file
 from truepool.data.features.encoding import Encoder
@@ -143,7 +143,7 @@ def _read(path: Path) -> bytes:
 
 def open_session(content: bytes, name: str) -> Any:
     """Return an onnxruntime session of one thread on the CPU."""
-    ort = require("onnxruntime", "onnx", "an ONNX agent")
+    ort = require("onnxruntime", "truepool[onnx]", "an ONNX agent")
     options = ort.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3

@@ -36,7 +36,6 @@ from truepool.audits.topics.comparison import (
 )
 from truepool.audits.topics.credit import summarize_agents
 from truepool.audits.topics.drift import drift_over_time
-from truepool.audits.topics.robustness import robustness
 from truepool.audits.topics.segments import segments
 from truepool.audits.topics.threshold import cost_curve
 from truepool.audits.values import AgentSummary, Audit, Finding, Recommendation
@@ -239,7 +238,6 @@ def _audit(
         comparison=evidence.compute(compare_pools),
         significance=evidence.compute(paired_comparisons),
         drift=None if evidence.shortage else drift_over_time(evidence.unsplit),
-        robustness=evidence.compute(robustness),
         recommendation=replace(plan, fixes=in_order(plan.fixes, plan)),
         withheld=tuple(evidence.sampling.withheld),
         sampled=tuple(evidence.sampling.sampled),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from truepool.audits.values import Finding, Severity
+from truepool.audits.values import Detail, Finding, Severity
 from truepool.comparison import Estimate
 
 
@@ -58,3 +58,5 @@ class Candidate:
     """What is added to any of these by what the fix saves, only for a finding."""
     postponed: str = ""
     """The advice instead of both while an agent is broken, which may be the reason."""
+    details: tuple[Detail, ...] = ()
+    """What the number is one of, in the same unit."""

@@ -10,7 +10,7 @@ from typing import Any
 from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.topic import Check
-from truepool.audits.values import SEVERITIES
+from truepool.audits.values import SEVERITIES, Detail
 from truepool.comparison import Estimate
 from truepool.core import plugins
 
@@ -52,7 +52,7 @@ def _check(entry: EntryPoint, candidate: Any, agents: tuple[str, ...]) -> None:
         raise plugins.refuse(entry, "yield objects of the class Candidate", candidate)
     texts = (candidate.code, candidate.sentence, candidate.advice)
     who, p, number = candidate.who, candidate.p_value, candidate.number
-    least, most = candidate.least, candidate.most
+    least, most, details = candidate.least, candidate.most, candidate.details
     known = isinstance(who, tuple) and set(who) <= {*agents}
     rules = (
         ("give a code, a sentence and advice as text", texts, _all_text(texts)),
@@ -61,6 +61,7 @@ def _check(entry: EntryPoint, candidate: Any, agents: tuple[str, ...]) -> None:
         (f"give a `least` among {GRADES}", least, least in (*SEVERITIES, None)),
         (f"give a `most` among {GRADES}", most, most in SEVERITIES),
         ("give an Estimate or None as `number`", number, _is_estimate(number)),
+        ("give a tuple of Detail as `details`", details, _all_details(details)),
     )
     for must, got, holds in rules:
         if not holds:
@@ -69,6 +70,13 @@ def _check(entry: EntryPoint, candidate: Any, agents: tuple[str, ...]) -> None:
 
 def _all_text(values: tuple[Any, ...]) -> bool:
     return all(isinstance(value, str) and value for value in values)
+
+
+def _all_details(values: Any) -> bool:
+    return isinstance(values, tuple) and all(
+        isinstance(value, Detail) and isinstance(value.value, Estimate)
+        for value in values
+    )
 
 
 def _is_estimate(value: Any) -> bool:

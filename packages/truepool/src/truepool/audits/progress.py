@@ -26,9 +26,13 @@ TRIFLE = 0.01
 is known: correlations near 1 are known to the fifth decimal."""
 
 
+READ = (4, SCHEMA)
+"""Versions of the JSON form that have what is compared."""
+
+
 def check_earlier(earlier: Mapping[str, Any]) -> None:
     """Refuse what is not the JSON form of an audit."""
-    if earlier.get("schema") != SCHEMA or not REQUIRED_KEYS <= earlier.keys():
+    if earlier.get("schema") not in READ or not REQUIRED_KEYS <= earlier.keys():
         raise SourceError(
             f"an earlier audit must be the JSON form of one, of schema {SCHEMA}; got "
             f"schema {earlier.get('schema')!r}. Write one with truepool audit "

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeAlias, cast
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -18,8 +18,15 @@ Trust: TypeAlias = Literal["no", "with care", "yes", "unknown"]
 DECISIVE = ("costs", "currency", "threshold", "positive label", "capacity", "weights",
             "propensity")  # fmt: skip
 """Settings without which two audits measure different things."""
-SCHEMA = 4
+SCHEMA = 5
 """Version of the JSON form; raised when a name in it changes or disappears."""
+
+
+class Detail(NamedTuple):
+    """One of the numbers that a finding rests on, and what it is of."""
+
+    name: str
+    value: Estimate
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,8 @@ class Finding:
     """Code and agents of the finding that explains this one."""
     segments: tuple[str, ...] = ()
     """Names of the segments that it is about."""
+    details: tuple[Detail, ...] = ()
+    """What the number is one of, in the same unit."""
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -111,8 +120,6 @@ class AgentSummary:
     """Credit in the pool in use, as it is: what it costs if the agent stops reporting
     and nothing is fitted again."""
     shapley: Estimate | None
-    gain: float | None
-    """The most it could gain by misreporting, in the units of its payment."""
     cases: int
     """Tested cases that it reported on: ``brier`` and ``cost`` are of these."""
     pool_cost: float
@@ -173,16 +180,6 @@ class PairedComparison:
     bonferroni: float
     signed_rank: float
     diebold_mariano: float | None
-
-
-@dataclass(frozen=True)
-class FailureScenario:
-    """What the pool would cost if an agent failed."""
-
-    what: str
-    who: str
-    cost: Estimate
-    rise: Estimate
 
 
 @dataclass(frozen=True)
@@ -422,7 +419,6 @@ class Audit:
     significance: tuple[PairedComparison, ...]
     """Every pool tried against the one in use, lowest loss first."""
     drift: Drift | None
-    robustness: tuple[FailureScenario, ...]
     recommendation: Recommendation
     withheld: tuple[tuple[str, str], ...] = ()
     sampled: tuple[str, ...] = ()
@@ -488,7 +484,7 @@ class Audit:
     @property
     def verdict(self) -> str:
         """Whether the pool can be trusted, in one or two sentences."""
-        return str(display.render("verdict", "sentence", self))
+        return str(display.render("truepool.render.verdict", "sentence", self))
 
     @property
     def advice(self) -> str:
@@ -498,7 +494,7 @@ class Audit:
     @property
     def steps(self) -> tuple[str, ...]:
         """What to do, step by step: `advice` in parts."""
-        return tuple(display.render("advice", "steps", self))
+        return tuple(display.render("truepool.render.advice", "steps", self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON; see docs/audit.md."""
@@ -512,14 +508,14 @@ class Audit:
 
     def to_markdown(self) -> str:
         """Return a Markdown page."""
-        return str(display.render("tables.audit", "markdown", self))
+        return str(display.render("truepool.render.tables.audit", "markdown", self))
 
     def to_html(self, path: str | Path) -> None:
         """Write the page as one file that works offline."""
-        display.render("html.audit", "write", self, path)
+        display.render("truepool.render.html.audit", "write", self, path)
 
     def _repr_html_(self) -> str:
-        return str(display.render("html.audit", "summary", self))
+        return str(display.render("truepool.render.html.audit", "summary", self))
 
     def __repr__(self) -> str:
         counts = ", ".join(pluralize(self.count(level), level) for level in SEVERITIES)

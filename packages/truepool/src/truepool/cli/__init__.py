@@ -8,11 +8,21 @@ import os
 import sys
 
 PAGE = os.path.join(os.path.dirname(__file__), "help.txt")
-"""What ``truepool --help`` prints where only truepool's own verbs are installed."""
+"""What ``truepool --help`` prints where no verb of somebody else is installed."""
 PAGE_WIDTH = 80
 """Characters of a line of `PAGE`; the parser's help is never wider."""
-LISTED = {b"reproduce"}
-"""Verbs of other distributions that are on `PAGE`."""
+LISTED = {b"game", b"jury", b"ledger", b"reproduce", b"serve"}
+"""Verbs of truepool's other distributions: `PAGE` has them, installed or not."""
+READ = {
+    b"agents.zoo",
+    b"checks",
+    b"datasets",
+    b"kinds",
+    b"learners",
+    b"names",
+    b"pools",
+}
+"""Groups of plug-ins that change nothing on `PAGE`; it warns of an unknown one."""
 
 
 def main() -> None:
@@ -63,8 +73,11 @@ def _is_listed(entry_points: bytes) -> bool:
     for section in entry_points.split(b"[")[1:]:
         group, _, entries = section.partition(b"]")
         offered = {line.split(b"=")[0].strip() for line in entries.split(b"\n")} - {b""}
-        if group == b"truepool.verbs" and offered <= LISTED:
-            continue
-        if group.startswith(b"truepool."):
+        ours, _, kind = group.partition(b".")
+        if ours == b"truepool" and kind == b"verbs":
+            offered = {verb for verb in offered if b"." not in verb} - LISTED
+            if offered:
+                return False
+        elif ours == b"truepool" and kind not in READ:
             return False
     return True

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from truepool.cli import agent_serve, llm, options
+from truepool.cli import options
 from truepool.cli.options import option
 
 app = typer.Typer(
@@ -248,22 +248,6 @@ def export(
         f"{found.cases:,} cases; {missing}.",
         json_file,
     )
-
-
-app.command("llm")(llm.llm)
-app.command("serve")(agent_serve.serve)
-
-
-@app.command("template")
-def template(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Name of a built-in template.")
-    ],
-) -> None:
-    """Print a prompt template, to copy and edit."""
-    from truepool.agents.llm import Template
-
-    print(Template.load(name).text, end="")
 
 
 def _kinds(model: list[str] | None) -> list[str]:

@@ -4,6 +4,7 @@ import inspect
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Any, get_args, get_origin
 
 from typer.models import OptionInfo
 
-from truepool.core.errors import SettingError, SourceError, suggestion
+from truepool.core import distributions, plugins
+from truepool.core.errors import PluginError, SettingError, SourceError, suggestion
 from truepool.core.files import missing_file
 
 NAMES = ("agents", "percent")
@@ -68,10 +70,13 @@ def _option(parameter: inspect.Parameter) -> tuple[str, Option | None]:
 
 def read(path: Path, verb: str) -> dict[str, Any]:
     """Values of a verb's parameters, by the file; its own section comes first."""
+    _register_plugins()
     general: dict[str, Any] = {}
     sections: dict[str, Mapping[str, Any]] = {verb: {}}
     for name, value in _load(path).items():
         if isinstance(value, dict):
+            if name not in VERBS and distributions.home("verb", name) is not None:
+                continue  # for a command that is not installed here
             if name not in VERBS:
                 known = (
                     suggestion(name, VERBS) or f"; known: {', '.join(sorted(VERBS))}"
@@ -95,6 +100,14 @@ def read(path: Path, verb: str) -> dict[str, Any]:
         own[name].parameter: _value(path, name, value, own[name].type)
         for name, value in (chosen | dict(sections[verb])).items()
     }
+
+
+def _register_plugins() -> None:
+    """Import the verbs of plug-ins: their options are keys of the file too."""
+    found, _ = plugins.offers(plugins.VERBS)
+    for entry in found.values():
+        with suppress(PluginError):  # the verb says so when it is used
+            plugins.load(entry)
 
 
 def _load(path: Path) -> dict[str, Any]:

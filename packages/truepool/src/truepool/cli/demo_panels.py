@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from truepool.agents.partition import feature_silos
+from truepool.core.arrays import FloatArray
 from truepool.core.seeds import short_seed
 from truepool.data.panel import Panel
-from truepool.stress.degradation import Degradation
-from truepool.stress.sleeper import Sleeper
 
 FEATURES = 0.1
 """Share of the features that each model sees."""
@@ -54,13 +54,17 @@ def build(
     order = np.random.default_rng(seed).permutation(len(malignant))
     columns = np.stack([column[order] for column in reports.values()], axis=1)
     clean = Panel(columns, malignant[order], tuple(reports), ids=order + 1)
-    noisy = Degradation(at=DEGRADED_AFTER)(clean, DEGRADED, seed=seed)
-    after = Sleeper(at=HOSTILE_AFTER)(noisy, HOSTILE, seed=seed)
+    reports_after = columns.copy()
+    noisy, hostile = clean.agents.index(DEGRADED), clean.agents.index(HOSTILE)
+    start = _first(clean, DEGRADED_AFTER)
+    reports_after[start:, noisy] = _noise(seed, noisy, len(order))[start:]
+    start = _first(clean, HOSTILE_AFTER)
+    reports_after[start:, hostile] = 1.0 - reports_after[start:, hostile]
     faulty = Panel(
-        after.reports.round(4),  # as written to the file
-        after.outcomes,
-        after.agents,
-        ids=after.ids,
+        reports_after.round(4),  # as written to the file
+        clean.outcomes,
+        clean.agents,
+        ids=clean.ids,
         times=np.arange(1, len(order) + 1),
     )
     return DemoPanels(clean, faulty)
@@ -109,6 +113,13 @@ def models(seed: int = 0) -> dict[str, Any]:
         "bayes": GaussianNB(),
         "neighbours": make_pipeline(StandardScaler(), KNeighborsClassifier(15)),
     }
+
+
+def _noise(seed: int, agent: int, cases: int) -> FloatArray:
+    """Reports (T,) whose log-odds are standard normal, drawn for one agent."""
+    axis = np.random.SeedSequence(seed, spawn_key=(3, agent))
+    draws = np.random.default_rng(axis).normal(size=(cases, 2))
+    return np.asarray(expit((draws[:, 1] - draws[:, 0]) / np.sqrt(2.0)))
 
 
 def _first(panel: Panel, share: float) -> int:

@@ -37,6 +37,17 @@ class Spelling:
     type: type = str
 
 
+@dataclass(frozen=True)
+class FromEnvironment:
+    """A verb whose options, where not given, are looked for in the environment.
+
+    Their names there are the prefix and the option, as in ``TRUEPOOL_SERVE_PORT``.
+    """
+
+    function: Callable[..., Any]
+    prefix: str
+
+
 LOSSES = "brier, log, spherical, cost or cost-brier"
 NUMBER, COST = "NUMBER", "NUMBER|COLUMN"
 PER_CASE = ", or the column that has it for each case"

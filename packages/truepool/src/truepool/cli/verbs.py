@@ -8,13 +8,13 @@ import re
 import shlex
 import sys
 from collections import Counter, UserDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import EntryPoint, version
 from inspect import isfunction
 from itertools import pairwise
 from traceback import print_exc
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, ClassVar, NoReturn, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -27,26 +27,23 @@ from truepool.cli import (
     demo,
     export,
     fit,
-    game,
     init,
-    jury,
-    ledger,
+    options,
     pool,
     replay,
     score,
-    serve,
     show,
 )
 from truepool.cli.outputs import print_note
-from truepool.core import plugins, registry
+from truepool.core import distributions, plugins, registry
 from truepool.core.errors import (
-    MissingPluginError,
     PluginError,
     SettingError,
     TruepoolError,
 )
 from truepool.core.formatting import printable
 
+T = TypeVar("T")
 NOT_A_NUMBER = "Input should be a valid (number|integer)"
 """How the parser says so."""
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
@@ -54,15 +51,17 @@ USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 SHOWN = (TruepoolError, OSError, USAGE_ERROR, typer.Exit, typer.Abort)
 """What `run` shows in words of its own."""
 ELSEWHERE = {
-    "reproduce": (
-        "truepool-paper",
-        "./reproduction",
-        "Re-run the paper's tables and compare the numbers.",
-    )
+    "jury": "Analyse a jury of judges, with few labels or none.",
+    "serve": "Run a coordinator: collect reports, decide cases, learn online.",
+    "ledger": "Verify, export and shorten the record of a coordinator.",
+    "game": "Find how agents misreport under a payment, and what it costs.",
+    "reproduce": "Re-run the paper's tables and compare the numbers.",
+    "agent.llm": "Ask a language model about every case of TABLE.",
+    "agent.serve": "Serve MODEL over the Open Inference Protocol.",
+    "agent.template": "Print a prompt template, to copy and edit.",
 }
-"""Verbs that have a distribution of their own: its name, its folder in the repository,
-and what the verb does.
-"""
+"""What the verbs of truepool's other distributions do. Help shows these lines, so that
+it need not import them."""
 OWN = {
     "demo": demo.demo,
     "init": init.init,
@@ -73,15 +72,11 @@ OWN = {
     "export": export.export,
     "compare": compare.compare,
     "audit": audit.audit,
-    "jury": jury.jury,
     "replay": replay.replay,
-    "serve": serve.serve,
-    "game": game.game,
-    "ledger": ledger.app,
     "data": data.app,
     "agent": agent.app,
 }
-"""Verbs of truepool, in the order of the help."""
+"""Verbs of the library, in the order of the help."""
 
 
 BARE = {"--json": "--json=-", "--percent": "--percent=*", "--no-percent": "--percent="}
@@ -143,26 +138,23 @@ def _given_twice(name: str, args: Sequence[str]) -> SettingError:
 
 
 class Verbs(TyperGroup):
-    """Verbs of truepool and, by entry point, of other distributions.
+    """Verbs of a command and, by entry point, of other distributions.
 
-    A plug-in is imported when its verb is used or all are listed. One that cannot be
-    used keeps its place in the list and says why when it is used. One named like a verb
-    of truepool is not used, and the help says so.
+    A plug-in is imported when its verb is used. One that cannot be used keeps its place
+    in the list and says why when it is used, and so does a verb of a distribution of
+    truepool that is not installed. A plug-in named like a verb of truepool is not used,
+    and the help says so.
     """
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self.commands = Parsers(OWN)
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments; some options may stand alone or carry a value."""
-        return super().parse_args(ctx, expand_bare(args))
+    prefix: ClassVar[str] = ""
+    """What the entry points of this command's verbs start with."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of all verbs: truepool's first."""
+        """Return the names of all verbs: the library's first, then truepool's."""
+        own = [*self.commands]
         found, refused = self._plugins
-        own = self.commands.keys()
-        return [*own, *sorted({*found, *refused, *ELSEWHERE} - own)]
+        known = [name for name in self._elsewhere if name not in own]
+        return [*own, *known, *sorted({*found, *refused} - {*own, *known})]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a verb by name, None if there is none."""
@@ -171,14 +163,35 @@ class Verbs(TyperGroup):
             return own
         found, refused = self._plugins
         if cmd_name in found:
-            return _plugin(cmd_name, found[cmd_name])
+            return Plugin(cmd_name, found[cmd_name], self._elsewhere.get(cmd_name, ""))
         if cmd_name in refused:
             return _unavailable(cmd_name, refused[cmd_name])
-        if cmd_name in ELSEWHERE:
-            distribution, folder, summary = ELSEWHERE[cmd_name]
-            error = MissingPluginError(cmd_name, distribution, folder)
-            return _unavailable(cmd_name, error, summary)
+        missing = distributions.missing("verb", self.prefix + cmd_name)
+        if missing is not None:
+            return _unavailable(cmd_name, missing, self._elsewhere[cmd_name])
         return None
+
+    @cached_property
+    def _elsewhere(self) -> dict[str, str]:
+        return _under(self.prefix, ELSEWHERE)
+
+    @cached_property
+    def _plugins(self) -> tuple[dict[str, EntryPoint], dict[str, PluginError]]:
+        own = [self.prefix + name for name in self.commands]
+        found, refused = plugins.offers(plugins.VERBS, own)
+        return _under(self.prefix, found), _under(self.prefix, refused)
+
+
+class Root(Verbs):
+    """All verbs."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = Parsers(OWN)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments; some options may stand alone or carry a value."""
+        return super().parse_args(ctx, expand_bare(args))
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Say at the end of the help which plug-ins are not used, and why."""
@@ -190,9 +203,18 @@ class Verbs(TyperGroup):
             formatter.write_paragraph()
             formatter.write_text(f"Warning: {sentence}")
 
-    @cached_property
-    def _plugins(self) -> tuple[dict[str, EntryPoint], dict[str, PluginError]]:
-        return plugins.offers(plugins.VERBS, self.commands)
+
+def _under(prefix: str, verbs: Mapping[str, T]) -> dict[str, T]:
+    """Verbs of one command by their own names.
+
+    >>> _under("agent.", {"agent.llm": 1, "jury": 2}), _under("", {"agent.llm": 1})
+    ({'llm': 1}, {})
+    """
+    return {
+        name.removeprefix(prefix): value
+        for name, value in verbs.items()
+        if name.startswith(prefix) and "." not in name.removeprefix(prefix)
+    }
 
 
 def expand_bare(args: Sequence[str]) -> list[str]:
@@ -222,10 +244,30 @@ def _equals_sign(option: str, value: str) -> SettingError:
     )
 
 
-def _plugin(name: str, entry: EntryPoint) -> Any:
+class Plugin(TyperCommand):
+    """A verb of another distribution, which is imported when it is used."""
+
+    def __init__(self, name: str, entry: EntryPoint, summary: str) -> None:
+        summary = summary or f"From {plugins.distribution(entry)}."
+        super().__init__(name, callback=None, short_help=summary, rich_markup_mode=None)
+        self.entry = entry
+
+    def make_context(
+        self, info_name: Any, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        """Return the context of the command itself."""
+        return self.load().make_context(info_name, args, parent=parent, **extra)
+
+    def load(self) -> Any:
+        """Return the command itself, imported now."""
+        return _load(str(self.name), self.entry)
+
+
+def _load(name: str, entry: EntryPoint) -> Any:
     try:
         verb = plugins.load(entry)
-        if not (isinstance(verb, typer.Typer) or isfunction(verb)):
+        known = isinstance(verb, (typer.Typer, options.FromEnvironment))
+        if not (known or isfunction(verb)):
             raise plugins.refuse(entry, "be a function or a typer.Typer", verb)
         with plugins.blame(entry, "cannot be a command"):
             command = _command(name, verb)
@@ -247,10 +289,13 @@ def _command(name: str, verb: Any) -> Any:
         for command in verb.registered_commands:
             if command.cls is TyperCommand:  # the default of typer
                 command.cls = Verb
-        app.add_typer(verb, name=name)
+        group = type("Verbs", (Verbs,), {"prefix": f"{name}."})
+        app.add_typer(verb, name=name, cls=group)
     else:
-        environment = serve.ENVIRONMENT if verb is serve.serve else None
-        app.command(name, cls=Verb, context_settings=environment)(verb)
+        settings = None
+        if isinstance(verb, options.FromEnvironment):
+            verb, settings = verb.function, {"auto_envvar_prefix": verb.prefix}
+        app.command(name, cls=Verb, context_settings=settings)(verb)
     return typer.main.get_group(app).commands[name]
 
 
@@ -273,12 +318,26 @@ def _unavailable(
 
 app = typer.Typer(
     name="truepool",
-    cls=Verbs,
+    cls=Root,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
+
+
+def every_command(
+    command: Any = None, words: tuple[str, ...] = ()
+) -> Iterator[tuple[str, Any]]:
+    """Yield every command by its words, ``truepool`` first; plug-ins are imported."""
+    command = typer.main.get_command(app) if command is None else command
+    if isinstance(command, Plugin):
+        command = command.load()
+    yield " ".join(words), command
+    nowhere: Any = None  # no command line is being parsed
+    names = command.list_commands(nowhere) if isinstance(command, TyperGroup) else ()
+    for name in names:
+        yield from every_command(command.get_command(nowhere, name), (*words, name))
 
 
 def _print_version(wanted: bool) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 
 def render(module: str, function: str, *values: Any) -> Any:
-    """Call ``truepool.render.<module>.<function>`` with the values.
+    """Call a function of a module with the values.
 
-    >>> render("numbers", "percent", 0.25)
+    >>> render("truepool.render.numbers", "percent", 0.25)
     '25.0 %'
     """
-    return getattr(import_module(f"truepool.render.{module}"), function)(*values)
+    return getattr(import_module(module), function)(*values)

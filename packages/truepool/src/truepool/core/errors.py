@@ -25,7 +25,7 @@
     ├── SettingError (ValueError)       an option with an invalid value
     ├── UnknownNameError (LookupError)  no pool, loss or learner of that name
     ├── PluginError (ImportError)       a plug-in that cannot be used
-    │   └── MissingPluginError          a command whose distribution is not installed
+    │   └── MissingPluginError          what is in a distribution that is not installed
     └── MissingExtraError (ImportError) a package that is installed only when asked for
 
 Each message says in one or two sentences what must hold, who broke it, where, what was
@@ -162,10 +162,10 @@ class UnknownNameError(TruepoolError, LookupError):
 class MissingExtraError(TruepoolError, ImportError):
     """A package of an extra that is not installed."""
 
-    def __init__(self, what: str, package: str, extra: str) -> None:
+    def __init__(self, what: str, package: str, requirement: str) -> None:
         super().__init__(
             f"{what} needs {package}, which is not installed; "
-            f"pip install 'truepool[{extra}]'"
+            f"pip install {requirement!r}"
         )
 
 
@@ -174,14 +174,18 @@ class PluginError(TruepoolError, ImportError):
 
 
 class MissingPluginError(PluginError):
-    """A command of a distribution that is not installed."""
+    """Something of another distribution of truepool that is not installed."""
 
-    def __init__(self, verb: str, distribution: str, folder: str) -> None:
+    def __init__(self, kind: str, name: str, extra: str) -> None:
+        words = name.replace(".", " ") if kind == "verb" else name
         super().__init__(
-            f"truepool {verb} needs the distribution {distribution}, which is not "
-            f"installed: pip install {folder} in a clone of the repository, or "
-            f"pip install {distribution}"
+            f"{_THINGS.get(kind, f'the {kind} {name!r}').format(words)} is part of "
+            f"truepool-{extra}, which is not installed; pip install 'truepool[{extra}]'"
         )
+
+
+_THINGS = {"name": "truepool.{}", "verb": "truepool {}"}
+"""How a name and a verb are written where they are used."""
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -17,7 +17,11 @@ from typing import Any, ClassVar, get_origin
 from truepool.core.errors import PluginError, TruepoolError, suggestion
 
 CHECKS, VERBS = "truepool.checks", "truepool.verbs"
-"""Groups of functions; any other group has the name of the package of its kind."""
+"""Groups of functions; ``agent.llm`` is the verb ``llm`` of ``truepool agent``."""
+KINDS, NAMES = "truepool.kinds", "truepool.names"
+"""Groups of packages that hold a kind, and of what ``truepool.NAME`` returns."""
+GROUPS = (CHECKS, VERBS, KINDS, NAMES)
+"""Any other group has the name of the package of its kind."""
 TRACEBACK = "TRUEPOOL_TRACEBACK"
 """The environment variable by which the command shows the traceback of an error."""
 

@@ -13,8 +13,8 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
-from truepool.core import plugins
-from truepool.core.errors import UnknownNameError
+from truepool.core import distributions, plugins
+from truepool.core.errors import TruepoolError, UnknownNameError
 
 
 @cache
@@ -38,21 +38,29 @@ def every(package: str) -> dict[str, type]:
 FOLDERS = {
     "pool": "truepool.pools",
     "learner": "truepool.learners",
-    "payment": "truepool.games.payments",
-    "stress": "truepool.stress",
     "data set": "truepool.datasets",
     "model": "truepool.agents.zoo",
 }
 """Kinds with one file each, and the package that is their folder."""
-GROUPS = (*FOLDERS.values(), plugins.CHECKS, plugins.VERBS)
+GROUPS = (*FOLDERS.values(), *plugins.GROUPS)
 """Entry-point groups that something reads."""
 MODULES = {
     "loss": "truepool.measures.losses",
-    "response": "truepool.games.responses",
     "drift detector": "truepool.online.alarms.river_detectors",
 }
 """Kinds that share a module, which lists them by ``every``."""
-KINDS = (*FOLDERS, *MODULES)
+
+
+@cache
+def places() -> dict[str, str]:
+    """Package or module of each kind; plug-ins may add kinds, named by entry points.
+
+    >>> places()["pool"]
+    'truepool.pools'
+    """
+    own = {**FOLDERS, **MODULES}
+    added = plugins.every(plugins.KINDS, own)
+    return own | {kind: entry.value for kind, entry in added.items()}
 
 
 def names(kind: str) -> dict[str, Any]:
@@ -61,11 +69,9 @@ def names(kind: str) -> dict[str, Any]:
     >>> list(names("loss"))
     ['brier', 'log', 'spherical', 'cost', 'cost-brier']
     """
-    if kind in FOLDERS:
-        return dict(every(FOLDERS[kind]))
-    if kind not in MODULES:
-        raise UnknownNameError("kind", kind, KINDS)
-    return dict(import_module(MODULES[kind]).every())
+    if kind not in places():
+        raise UnknownNameError("kind", kind, places())
+    return dict(import_module(places()[kind]).every())
 
 
 def find(kind: str, name: str) -> Any:
@@ -80,16 +86,20 @@ def find(kind: str, name: str) -> Any:
     return known[name]
 
 
-def unknown(kind: str, name: str, known: Collection[str]) -> UnknownNameError:
+def unknown(kind: str, name: str, known: Collection[str]) -> TruepoolError:
     """Return the error about a name that nothing of a kind has.
 
-    It gives a hint where the name carries settings, or stands in an entry-point group
-    that nothing reads.
+    What another distribution of truepool has is answered by what to install. There is a
+    hint where the name carries settings, or stands in an entry-point group that nothing
+    reads.
 
     >>> print(unknown("pool", "vcg(loss='log')", ["mean", "vcg"]))
     no pool is called "vcg(loss='log')"; known: mean, vcg. \
 Settings are given in Python: truepool.pools.make('vcg', loss='log')
     """
+    missing = distributions.missing(kind, name)
+    if missing is not None:
+        return missing
     hint, (start, bracket, settings) = "", str(name).partition("(")
     if kind in FOLDERS and kind != "data set" and bracket and start in known:
         given = ", ".join(filter(None, (repr(start), settings.removesuffix(")"))))

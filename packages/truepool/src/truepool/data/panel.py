@@ -635,7 +635,7 @@ class Panel:
         return len(self.given)
 
     def _repr_html_(self) -> str:
-        return str(display.render("html.notebook", "panel", self))
+        return str(display.render("truepool.render.html.notebook", "panel", self))
 
     def __repr__(self) -> str:
         shown = ", ".join(self.agents[:5]) + (", ..." if len(self.agents) > 5 else "")

@@ -2,53 +2,33 @@
 
 from typing import Any, cast
 
-from truepool.core import registry
+from truepool.core import distributions, registry
 from truepool.data.features import Features
 from truepool.data.panel import Panel
-from truepool.datasets.cicids2017 import cicids2017, cicids2017_mix
-from truepool.datasets.credit_card import credit_card
-from truepool.datasets.crowds import duck_crowd, product_crowd
 from truepool.datasets.example import example
 from truepool.datasets.files import File
 from truepool.datasets.governors import governors
-from truepool.datasets.heart import heart
 from truepool.datasets.interface import Dataset
-from truepool.datasets.intrusion import intrusion
-from truepool.datasets.judgebench import judgebench
-from truepool.datasets.nsl_kdd import nsl_kdd
-from truepool.datasets.pima import pima
 from truepool.datasets.synthetic import synthetic
-from truepool.datasets.unsw_nb15 import unsw_nb15
 
 __all__ = [
     "Dataset",
     "Features",
     "File",
-    "cicids2017",
-    "cicids2017_mix",
-    "credit_card",
-    "duck_crowd",
     "every",
     "example",
     "find",
     "governors",
-    "heart",
-    "intrusion",
-    "judgebench",
     "load",
-    "nsl_kdd",
-    "pima",
-    "product_crowd",
     "synthetic",
-    "unsw_nb15",
 ]
 
 
 def every() -> dict[str, type[Dataset]]:
     """All data sets by name.
 
-    >>> list(every())[:4]
-    ['cicids2017', 'cicids2017-mix', 'credit-card', 'duck-crowd']
+    >>> [name for name in every() if every()[name].home == "bundled"]
+    ['example']
     """
     return cast(dict[str, type[Dataset]], registry.every(__name__))
 
@@ -56,8 +36,8 @@ def every() -> dict[str, type[Dataset]]:
 def find(name: str) -> type[Dataset]:
     """Return the data set of that name.
 
-    >>> find("heart").rows
-    303
+    >>> find("example").rows
+    569
     """
     return cast(type[Dataset], registry.find("data set", name))
 
@@ -69,3 +49,12 @@ def load(name: str, /, **settings: Any) -> Features | Panel:
     Panel(100 cases, 2 agents (agent0, agent1), 2 classes, 0.0 % missing)
     """
     return cast(Features | Panel, registry.make("data set", name, **settings))
+
+
+def __getattr__(name: str) -> Any:
+    """Return the function that loads a data set of a plug-in, as in `datasets.pima`."""
+    known = name.replace("_", "-")
+    if name.startswith("_") or known not in every():
+        missing = distributions.missing("data set", known)
+        raise missing or AttributeError(f"{__name__!r} has no attribute {name!r}")
+    return every()[known].load

@@ -1,4 +1,4 @@
-"""Download a file from its publisher: complete and as published, or not at all."""
+"""Where data files are: the user's folder, else the cache, else the publisher."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -12,9 +12,10 @@ from urllib.request import Request, urlopen
 from zipfile import BadZipFile, ZipFile
 
 from truepool.core.errors import ChecksumError, SourceError
-from truepool.core.files import temporary_folder
-from truepool.datasets.files import CHUNK_SIZE, READ_ERRORS, File
+from truepool.core.files import cache_folder, temporary_folder
+from truepool.datasets.files import CHUNK_SIZE, READ_ERRORS, File, names_of
 
+VARIABLE = "TRUEPOOL_DATA"
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with the name, the bytes so far and the bytes in total (0 if unknown)."""
 
@@ -24,6 +25,31 @@ list of its contents, and a file that was changed since is set aside as a whole.
 
 TIMEOUT = 30.0
 """Seconds without any data after which a download is given up."""
+
+
+def folders() -> dict[str, Path]:
+    """Return the folders to search, in this order."""
+    named = os.environ.get(VARIABLE)
+    cache = {"cache": cache_folder()}
+    return {"folder": Path(named).expanduser(), **cache} if named else cache
+
+
+def find_local(file: File) -> tuple[str, Path] | None:
+    """Return the kind of folder and the path of a file that is on this machine."""
+    for kind, folder in folders().items():
+        for name in names_of(file):
+            for path in (folder / name, folder / file.folder / name):
+                if path.is_file():
+                    return kind, path
+    return None
+
+
+def locate(file: File, progress: Progress | None = None) -> Path:
+    """Return the path of a file; download it into the cache if needed."""
+    found = find_local(file)
+    if found is not None:
+        return found[1]
+    return fetch(file, cache_folder(), progress)
 
 
 def fetch(file: File, folder: Path, progress: Progress | None = None) -> Path:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from truepool.core import archive, registry
+from truepool.core import archive, distributions, registry
 from truepool.core.errors import (
     PoolError,
     PoolFileError,
@@ -190,6 +190,9 @@ def installed(kind: str, name: str, refusal: type[TruepoolError]) -> Any:
     """Return what a file names, or say that its plug-in may not be installed."""
     known = registry.names(kind)
     if name not in known:
+        missing = distributions.missing(kind, name)
+        if missing is not None:
+            raise missing
         raise refusal(
             f"no {kind} is called {name!r} in this installation. Install the plug-in "
             "that has it, or a newer truepool."

@@ -10,6 +10,7 @@ from truepool.core.formatting import amount, number, percent, signed
 
 __all__ = [
     "amount",
+    "equation",
     "format_estimate",
     "format_interval",
     "format_p_value",

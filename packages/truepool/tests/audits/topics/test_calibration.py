@@ -5,6 +5,7 @@ import pytest
 from faults import COSTS, SKILLS, over_confident, sound
 from numpy.testing import assert_allclose
 from scipy.special import expit
+from simulated_faults import quality_panel, temperature
 
 from truepool.audits import Calibration, audit
 from truepool.audits.miscalibration import (
@@ -26,8 +27,6 @@ from truepool.pools.auto import Auto
 from truepool.pools.mean import Mean
 from truepool.pools.stacked_lr import StackedLR
 from truepool.render.tables.audit import details
-from truepool.stress.drift import quality_panel
-from truepool.stress.temperature import Temperature
 
 QUICK = {"costs": COSTS, "resamples": 50}
 
@@ -49,7 +48,7 @@ def test_an_under_confident_agent():
         "none", before=SKILLS, after=SKILLS, cases=2000, base_rate=0.5,
         correlation=0.2, honest=True, seed=0,
     )  # fmt: skip
-    finding = findings_of(Temperature(2.5)(panel, "agent2"), "agent2")
+    finding = findings_of(temperature(panel, "agent2", 2.5), "agent2")
     assert (finding.code, finding.severity) == ("under-confident", "error")
     assert finding.number.low < 2.5 < finding.number.high
 
@@ -67,7 +66,7 @@ def test_a_biased_agent(shift, word):
 
 def test_a_slight_slope_is_told_by_the_slope_and_is_no_error():
     panel = sound(cases=20_000)
-    finding = findings_of(Temperature(0.87)(panel, "agent2"), "agent2")
+    finding = findings_of(temperature(panel, "agent2", 0.87), "agent2")
     assert finding.code == "over-confident"
     assert finding.severity in ("warning", "note")
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from faults import COSTS, copied, sound
 from numpy.testing import assert_allclose
+from simulated_faults import temperature
 
 from truepool.audits import audit
 from truepool.audits.evidence import Evidence
@@ -11,7 +12,6 @@ from truepool.audits.topics import copies
 from truepool.comparison import Estimate
 from truepool.data.panel import Panel
 from truepool.measures.losses import Loss
-from truepool.stress.temperature import Temperature
 
 QUICK = {"costs": COSTS, "resamples": 50}
 
@@ -30,7 +30,7 @@ def test_a_copy_is_found_even_if_it_hides(noise, severity):
 
 
 def test_a_copy_that_is_rescaled_is_still_a_copy():
-    (finding,) = findings_of(Temperature(0.6)(copied(), "agent3"))
+    (finding,) = findings_of(temperature(copied(), "agent3", 0.6))
     assert finding.who == ("agent3", "agent0")
 
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from simulated_faults import quality_panel
 
 from truepool.audits import audit
 from truepool.data.costs import Costs
 from truepool.data.panel import Panel
-from truepool.stress.drift import quality_panel
 
 COSTS = Costs(fn=10, fp=1)
 VENDORS = ("A", "B", "C", "D")

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from faults import COSTS, SKILLS, drifted, sound, timed
 from numpy.testing import assert_allclose
+from simulated_faults import quality_panel
 
 from truepool.audits import audit
 from truepool.audits.evidence import Evidence
@@ -12,7 +13,6 @@ from truepool.measures.folds import evaluation_cases, splits
 from truepool.measures.losses import Loss
 from truepool.measures.scores import auc
 from truepool.pools.mean import Mean
-from truepool.stress.drift import quality_panel
 
 QUICK = {"costs": COSTS, "resamples": 50}
 

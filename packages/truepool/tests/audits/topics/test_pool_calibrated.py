@@ -3,12 +3,12 @@ from types import SimpleNamespace
 import numpy as np
 from faults import COSTS, sound
 from numpy.testing import assert_allclose
+from simulated_faults import temperature
 
 from truepool.audits import audit
 from truepool.audits.topics.calibration import check
 from truepool.core.arrays import from_log_scale, log_scale
 from truepool.data.panel import Panel
-from truepool.stress.temperature import Temperature
 
 QUICK = {"costs": COSTS, "resamples": 50}
 
@@ -34,7 +34,10 @@ def test_recalibrating_mends_the_mean_and_its_price_is_what_that_saves():
 
 
 def test_agents_that_are_off_are_not_called_calibrated():
-    _, found = pools(Temperature(2.0)(sound(), 1.0))
+    panel = sound()
+    for agent in panel.agents:
+        panel = temperature(panel, agent, 2.0)
+    _, found = pools(panel)
     assert found["under-confident-pool"].sentence.startswith("The pool (mean) is")
 
 
@@ -44,7 +47,7 @@ def test_another_pool_is_called_by_its_name():
 
 
 def test_copies_of_one_over_confident_agent_make_an_over_confident_pool():
-    one = Temperature(0.4)(sound(), "agent0").reports[:, :1]
+    one = temperature(sound(), "agent0", 0.4).reports[:, :1]
     rng = np.random.default_rng(0)
     jittered = from_log_scale(
         log_scale(one[..., None]) + 0.4 * rng.normal(size=(2000, 4, 1))

@@ -4,6 +4,7 @@ from faults import COSTS, flipped, sound, timed
 from numpy.testing import assert_allclose
 from panels import random_panel
 from scipy.special import expit, ndtri
+from simulated_faults import label_flip, sleeper
 
 from truepool.audits import audit
 from truepool.audits.evidence import Evidence
@@ -27,8 +28,6 @@ from truepool.render.advice import steps
 from truepool.render.html.audit import sections
 from truepool.render.tables.evidence import grids
 from truepool.render.verdict import rates, sentence
-from truepool.stress.label_flip import LabelFlip
-from truepool.stress.sleeper import Sleeper
 
 QUICK = {"costs": COSTS, "resamples": 50}
 
@@ -62,9 +61,7 @@ def rare_panel(seed, area, cases=3000, share=0.02, agents=5):
 
 
 def opposed(panel, agent="agent2"):
-    return [
-        (one.agent, one.cases) for one in reversed_agents(LabelFlip()(panel, agent))
-    ]
+    return [(one.agent, one.cases) for one in reversed_agents(label_flip(panel, agent))]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -94,7 +91,7 @@ def test_commands_judge_nobody_by_few_cases_few_groups_or_reports_now_and_then()
     assert opposed(Panel(reports, panel.outcomes)) == []  # 29 cases
     groups = Panel(panel.reports, panel.outcomes, groups=np.arange(60) % 4)
     assert opposed(groups) == []
-    values = LabelFlip()(panel, "agent2").reports
+    values = label_flip(panel, "agent2").reports
     sparse = SparseReports.from_dense(values)
     assert reversed_agents(Panel(sparse, panel.outcomes)) == []
 
@@ -153,7 +150,7 @@ def test_an_area_of_more_than_two_classes_has_no_interval():
 
 def turned(at, seed=0):
     """A sound panel in which agent2 reports the opposite from a share of it on."""
-    return Sleeper(at=at)(timed(sound(seed, cases=3000)), "agent2", seed=seed)
+    return sleeper(timed(sound(seed, cases=3000)), "agent2", at=at)
 
 
 @pytest.mark.parametrize("seed", range(3))

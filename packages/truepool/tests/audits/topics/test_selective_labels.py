@@ -353,7 +353,7 @@ def test_thirty_positive_decisions_are_enough_to_look_at():
 
 @pytest.fixture(scope="module")
 def script():
-    path = Path(__file__).parents[3] / "scripts" / "measure_propensity_coverage.py"
+    path = Path(__file__).parents[5] / "scripts" / "measure_propensity_coverage.py"
     spec = importlib.util.spec_from_file_location("measure_propensity_coverage", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -20,7 +20,7 @@ panel = tp.Panel([[0.9, 0.5], [0.1, 0.5]], [1, 0])
 print(tp.credit.leave_one_out(panel).round(3).tolist())
 print(tp.replay("gradient", panel).pooled.shape)
 from truepool.core import kernels
-print(kernels.shading.__name__.rpartition(".")[2])
+print(kernels.chosen.__name__.rpartition(".")[2])
 
 from truepool.cli import main
 sys.argv = ["truepool", "replay", sys.argv[1], "--quiet", "--json=-"]
@@ -36,5 +36,5 @@ def test_without_a_cache_everything_is_compiled_in_the_process(tmp_path):
     )
     assert (done.returncode, done.stderr) == (0, "")
     first, second, third, answer = done.stdout.split("\n", 3)
-    assert (first, second, third) == ("[0.16, -0.08]", "(2,)", "shading_compiled")
+    assert (first, second, third) == ("[0.16, -0.08]", "(2,)", "compiled")
     assert json.loads(answer)["learner"] == "gradient"

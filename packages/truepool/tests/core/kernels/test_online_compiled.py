@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from compiled_learners import check_the_quick_run
+from numpy.testing import assert_allclose
 from panels import random_panel
 
-from truepool import Stream, replay
+from truepool import replay
 from truepool.core import kernels
 from truepool.data.panel import Panel
 from truepool.learners import make
 
 SLOW = {
-    "marginal": {"rate": 0.02},
     "gradient": {"rate": 0.01},
     "hedge": {"rate": 0.09},
     "wsu": {"rate": 0.05},
@@ -25,25 +25,7 @@ quick = pytest.mark.parametrize("name", list(SLOW))
 def test_it_is_the_specification_and_a_stream_is_a_replay_bit_for_bit(
     name, agents, silent, late, monkeypatch
 ):
-    panel = random_panel(5, cases=150, agents=agents, silent=silent)
-    delay = np.random.default_rng(1).integers(0, late + 1, 150)
-    trace = replay(name, panel, delay=delay, **SLOW[name])
-    stream = Stream(name, panel.agents, **SLOW[name])
-    for t in range(150):
-        assert_array_equal(stream.state.weights, trace.weights[t])
-        pairs = zip(panel.agents, panel.reports[t], strict=True)
-        x = {agent: report for agent, report in pairs if not np.isnan(report)}
-        assert stream.predict_proba_one(x, case=t)[1] == trace.pooled[t]
-        for case in np.flatnonzero(np.arange(150) + delay == t):
-            stream.settle(int(case), int(panel.outcomes[case]))
-    for field, twin in zip(stream.state.memory, trace.state.memory, strict=True):
-        assert_array_equal(field, twin)
-    monkeypatch.setattr(kernels, "online", None)
-    slow = replay(name, panel, delay=delay, **SLOW[name])
-    assert_allclose(trace.weights, slow.weights, rtol=1e-12, atol=1e-13)
-    assert_allclose(trace.pooled, slow.pooled, rtol=1e-12)
-    for field, twin in zip(trace.state.memory, slow.state.memory, strict=True):
-        assert_allclose(field, twin, rtol=1e-12, atol=1e-15)
+    check_the_quick_run(name, agents, silent, late, monkeypatch, **SLOW[name])
 
 
 @pytest.mark.parametrize("name", ["gradient", "hedge"])

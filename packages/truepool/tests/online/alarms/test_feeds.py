@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from simulated_faults import quality_panel
 
 from truepool.online.alarms.distribution import Shift, shifts
 from truepool.online.alarms.repeats import RepeatDetector, repeat
@@ -12,7 +13,6 @@ from truepool.online.alarms.runs import (
     repeated_cases,
     report_codes,
 )
-from truepool.stress.drift import quality_panel
 
 
 def rounded(T, digits=2, seed=0):

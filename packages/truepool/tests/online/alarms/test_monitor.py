@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from simulated_faults import quality_panel
 
 from truepool.core.errors import AgentError, OutcomeError, PanelError, SettingError
 from truepool.data.costs import Costs
@@ -13,7 +14,6 @@ from truepool.online.alarms.conformal import MEMORY, RankDetector, bets
 from truepool.online.alarms.monitor import FIRST_DRIFT, FIRST_SETTLED
 from truepool.online.alarms.repeats import RepeatDetector
 from truepool.online.alarms.runs import RunDetector
-from truepool.stress.drift import quality_panel
 
 COSTS = Costs(fn=10, fp=1)
 SKILLS = [1.1, 1.0, 1.2, 1.05]

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from panels import panels, random_panel
+from simulated_faults import degradation, quality_panel
 
 from truepool.core import kernels
 from truepool.core.errors import AgentError, MissingExtraError, UnknownNameError
@@ -15,8 +16,6 @@ from truepool.learners import make
 from truepool.measures.losses import Loss
 from truepool.online import replay
 from truepool.online.alarms import Alarm, alarms, river_detectors
-from truepool.stress.degradation import Degradation
-from truepool.stress.drift import quality_panel
 
 drift = pytest.importorskip("river.drift")
 
@@ -60,7 +59,7 @@ def test_without_drift_alarms_are_rare(detector, loss):
         alarm
         for seed in range(100)
         for alarm in alarms(
-            replay("window", _drifting_panel("none", seed), loss=loss), detector
+            replay("gradient", _drifting_panel("none", seed), loss=loss), detector
         )
     ]
     assert len(found) <= 6  # 1 % of the series
@@ -86,7 +85,7 @@ def test_a_pool_with_fixed_weights_on_a_degraded_agent_raises_an_alarm_too(detec
 
 
 def test_online_weights_raise_fewer_alarms_of_the_pool_than_fixed_ones():
-    alarmed = {"window": 0, "static": 0}
+    alarmed = {"gradient": 0, "static": 0}
     for seed in range(10):
         for learner in alarmed:
             found = alarms(
@@ -96,7 +95,7 @@ def test_online_weights_raise_fewer_alarms_of_the_pool_than_fixed_ones():
                 )
             )
             alarmed[learner] += any(alarm.who == "pool" for alarm in found)
-    assert alarmed["window"] < alarmed["static"]
+    assert alarmed["gradient"] < alarmed["static"]
 
 
 @either
@@ -139,7 +138,7 @@ def test_an_alarm_is_raised_when_river_raises_it(loss, classes, monkeypatch):
     monkeypatch.setattr(kernels, "online", None)  # ten loops would be compiled
     chosen = Loss(loss, Costs(fn=5, fp=1))
     panel = random_panel(4, cases=600, classes=classes, silent=0.2, skill=3.0)
-    panel = Degradation("sudden", noise=3.0)(panel, "agent0")
+    panel = degradation(panel, "agent0", noise=3.0)
     trace = replay("static", panel, loss=chosen)
     series = {agent: panel.values[:, i] for i, agent in enumerate(panel.agents)}
     series["pool"] = trace.pooled.reshape(600, -1)

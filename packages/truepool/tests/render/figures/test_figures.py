@@ -20,7 +20,7 @@ from panels import random_panel
 from scipy.special import logit
 
 from truepool import replay
-from truepool.audits.values import FailureScenario, Reliability
+from truepool.audits.values import Reliability
 from truepool.comparison import Estimate
 from truepool.render import figures
 from truepool.render.figures.style import PALETTE, SERIES
@@ -207,23 +207,20 @@ def test_the_mechanism_in_use_is_filled():
     assert len(figures.comparison(replace(comparison, loss="log")).axes[0].lines) == 2
 
 
-def test_robustness_names_what_happens_to_whom():
-    studies = (
-        *audit().robustness,
-        FailureScenario("all agents agree", "", estimate(0.3), estimate(0.0)),
-    )
-    figure = figures.robustness(studies)
-    assert names(figure) == [
-        "logistic stops reporting",
-        "logistic reports the opposite",
-        "logistic says always 0",
-        "all agents agree",
+def test_details_of_a_finding_are_drawn_by_their_names():
+    shown = [
+        ("logistic reports noise", estimate(0.3, 0.1)),
+        ("all agree", estimate(0.0)),
+    ]
+    assert names(figures.intervals(shown, "rise in cost per case")) == [
+        "logistic reports noise",
+        "all agree",
     ]
 
 
 @pytest.mark.parametrize("path", [True, False])
 def test_a_replay_is_drawn_thinned(path):
-    figure = figures.replay(replay("window", random_panel(1, cases=3000), path=path))
+    figure = figures.replay(replay("gradient", random_panel(1, cases=3000), path=path))
     top, bottom = figure.axes
     assert len(top.collections) == (4 if path else 0)
     assert [len(line.get_xdata()) for line in bottom.lines] == [400, 400]

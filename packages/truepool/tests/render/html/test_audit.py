@@ -212,9 +212,9 @@ def test_a_name_changes_the_words_of_a_page_and_nothing_else(name):
 
 def test_what_cannot_be_told_is_left_out():
     bare = audit(
-        findings=(), curve=None, comparison=None, drift=None, robustness=(), threshold=None, missing=0.0, withheld=(), sampled=(),
+        findings=(), curve=None, comparison=None, drift=None, threshold=None, missing=0.0, withheld=(), sampled=(),
         calibration=tuple(replace(calibration(agent), slope=None, bias=None, p_value=None, reliability=None) for agent in AGENTS),
-        agent_summaries=tuple(replace(one, leave_one_out=None, shapley=None, weight=None, gain=None) for one in agent_summaries()),
+        agent_summaries=tuple(replace(one, leave_one_out=None, shapley=None, weight=None) for one in agent_summaries()),
     )  # fmt: skip
     page = Page(html(bare))
     assert "Nothing was found." in page.text["main"]
@@ -268,8 +268,7 @@ def test_labels_of_diagrams_say_which_way():
 
 def test_many_agents_fit_on_a_page():
     agents = tuple(f"agent {i}" for i in range(60))
-    studies = tuple(replace(audit().robustness[0], who=agent) for agent in agents)
-    text = html(audit(agents, robustness=studies))
+    text = html(audit(agents))
     assert len(text) < 2_000_000
     page = Page(text)
     labels = [picture["aria-label"] for picture in page.all("svg")]

@@ -1,34 +1,16 @@
 """The page in a real browser: nothing goes wrong, nothing is fetched, tables sort."""
 
-import os
 from base64 import b64decode
 from io import BytesIO
 
-import numpy as np
 import pytest
-from browser import Browser, find_browser
 from example_audit import AGENTS, audit
+from fixtures import browser
 from PIL import Image
-from simulated_juries import simulate
 
-import truepool as tp
+__all__ = ["browser"]
 
 ODD = "<script>alert(1)</script>"
-NEEDED = "TRUEPOOL_NEED_BROWSER"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    path = find_browser()
-    if path is None:
-        if os.environ.get(NEEDED):
-            pytest.fail(f"{NEEDED} is set and there is no Chromium")
-        pytest.skip(
-            "there is no Chromium to look at the page with; apt-get install chromium"
-        )
-    one = Browser(path)
-    yield one
-    one.close()
 
 
 @pytest.fixture(scope="module")
@@ -55,22 +37,6 @@ def test_the_console_is_silent_and_the_network_still(browser, page, width, dark)
     ]
     assert requests == [f"file://{page}"]
     assert browser.happened("Page.javascriptDialogOpening") == []
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-def test_the_page_of_a_jury_is_as_silent_and_as_narrow(browser, tmp_path, width):
-    reports, truth = simulate(np.random.default_rng(1), items=120)
-    agents = (ODD, "x" * 60, "c", "d", "e")
-    panel = tp.Panel(reports[:50], truth[:50], agents=agents)
-    path = tmp_path / "jury.html"
-    tp.jury(panel.with_pending(reports[50:]), label_next=10).to_html(path)
-    browser.open(path, width, dark=width == 390)
-    assert browser.run("document.documentElement.scrollWidth") == width
-    assert browser.run("document.scripts.length") == 1
-    assert not browser.happened(
-        "Runtime.exceptionThrown", "Log.entryAdded", "Page.javascriptDialogOpening"
-    )
-    assert len(browser.happened("Network.requestWillBeSent")) == 1
 
 
 SHAPE = """

@@ -109,7 +109,7 @@ def test_a_replay_of_decisions_has_no_best_weights_to_show():
 
 
 def test_the_weights_of_a_replay_are_drawn(tmp_path):
-    page = figures.replay(replay("window", random_panel(1)))
+    page = figures.replay(replay("gradient", random_panel(1)))
     figures.save(page, tmp_path / "weights.png")
     assert (tmp_path / "weights.png").read_bytes().startswith(b"\x89PNG")
 

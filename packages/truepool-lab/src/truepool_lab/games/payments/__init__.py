@@ -3,8 +3,8 @@
 from typing import Any, cast
 
 from truepool.core import registry
-from truepool.games.payments.interface import Payment
-from truepool.games.payoffs import Curve, Payoff, Squares, Steps
+from truepool_lab.games.payments.interface import Payment
+from truepool_lab.games.payoffs import Curve, Payoff, Squares, Steps
 
 __all__ = [
     "Curve",

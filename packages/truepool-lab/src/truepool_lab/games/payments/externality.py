@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from truepool.games.agent_view import AgentView
-from truepool.games.payments.interface import Payment
-from truepool.games.payoffs import Payoff, Squares
+from truepool_lab.games.agent_view import AgentView
+from truepool_lab.games.payments.interface import Payment
+from truepool_lab.games.payoffs import Payoff, Squares
 
 
 @final

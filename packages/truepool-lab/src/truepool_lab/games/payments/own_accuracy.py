@@ -5,9 +5,9 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.games.agent_view import AgentView
-from truepool.games.payments.interface import Payment
-from truepool.games.payoffs import Payoff, Steps
+from truepool_lab.games.agent_view import AgentView
+from truepool_lab.games.payments.interface import Payment
+from truepool_lab.games.payoffs import Payoff, Steps
 
 
 @final

@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-from truepool.games.agent_view import AgentView
-from truepool.games.payments.expected_loss import expected_loss
-from truepool.games.payments.interface import Payment
-from truepool.games.payoffs import Curve, Payoff
 from truepool.measures.losses import Loss
+from truepool_lab.games.agent_view import AgentView
+from truepool_lab.games.payments.interface import Payment, expected_loss
+from truepool_lab.games.payoffs import Curve, Payoff
 
 
 @final

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from truepool.core.arrays import FloatArray
-from truepool.games.agent_view import AgentView
-from truepool.games.payments.expected_loss import expected_loss
-from truepool.games.payments.interface import Payment
-from truepool.games.payoffs import Curve, Payoff, Squares, Steps
 from truepool.measures.losses import Loss, as_loss
+from truepool_lab.games.agent_view import AgentView
+from truepool_lab.games.payments.interface import Payment, expected_loss
+from truepool_lab.games.payoffs import Curve, Payoff, Squares, Steps
 
 
 @final

@@ -7,9 +7,9 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
-from truepool.games.agent_view import AgentView
-from truepool.games.payments.interface import Payment
-from truepool.games.payoffs import Payoff, Squares
+from truepool_lab.games.agent_view import AgentView
+from truepool_lab.games.payments.interface import Payment
+from truepool_lab.games.payoffs import Payoff, Squares
 
 
 @final

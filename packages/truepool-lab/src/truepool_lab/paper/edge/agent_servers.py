@@ -8,9 +8,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from truepool_paper.edge import CallError
-from truepool_paper.edge.open_inference import PROTOCOLS, Client, wait_until_ready
-from truepool_paper.edge.processes import end
+from truepool_lab.paper.edge import CallError
+from truepool_lab.paper.edge.open_inference import PROTOCOLS, Client, wait_until_ready
+from truepool_lab.paper.edge.processes import end
 
 TRUEPOOL = (sys.executable, "-c", "from truepool.cli import main; main()")
 """The command ``truepool``, wherever it is installed."""

@@ -11,9 +11,9 @@ from typing import TypeAlias
 import numpy as np
 
 from truepool.core.arrays import FloatArray
-from truepool_paper.edge.agent_servers import AgentServer
-from truepool_paper.edge.processes import memory, processor_time
-from truepool_paper.edge.team import Team
+from truepool_lab.paper.edge.agent_servers import AgentServer
+from truepool_lab.paper.edge.processes import memory, processor_time
+from truepool_lab.paper.edge.team import Team
 
 Ask: TypeAlias = Callable[[FloatArray], FloatArray]
 """From cases (T, F) to the reports (T, N) of all agents."""

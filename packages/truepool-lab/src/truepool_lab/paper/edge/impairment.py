@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from truepool_paper.edge import agent_servers, link, remote_calls
-from truepool_paper.edge.agent_servers import AgentServer
-from truepool_paper.edge.calls import Calls
-from truepool_paper.edge.link import FAR_END, NEAR_END, Link
-from truepool_paper.edge.team import Team
+from truepool_lab.paper.edge import agent_servers, link, remote_calls
+from truepool_lab.paper.edge.agent_servers import AgentServer
+from truepool_lab.paper.edge.calls import Calls
+from truepool_lab.paper.edge.link import FAR_END, NEAR_END, Link
+from truepool_lab.paper.edge.team import Team
 
 CONDITIONS: Mapping[str, tuple[float, float]] = {
     "undisturbed link": (0.0, 0.0),

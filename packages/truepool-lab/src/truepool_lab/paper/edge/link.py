@@ -20,8 +20,8 @@ from shutil import which
 from tempfile import TemporaryDirectory
 from time import monotonic
 
-from truepool_paper.edge import CallError, UnavailableError, link_end
-from truepool_paper.edge.processes import end
+from truepool_lab.paper.edge import CallError, UnavailableError, link_end
+from truepool_lab.paper.edge.processes import end
 
 NEAR_END, FAR_END = "10.77.0.1", "10.77.0.2"
 """Addresses of the two ends; nobody else can reach them."""

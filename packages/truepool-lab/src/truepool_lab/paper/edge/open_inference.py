@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from truepool_paper.edge import CallError
+from truepool_lab.paper.edge import CallError
 
 SERVICE = "inference.GRPCInferenceService"
 OUTPUT = "probability"

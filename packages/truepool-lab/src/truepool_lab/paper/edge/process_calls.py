@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from truepool_paper.edge import CallError, UnavailableError
-from truepool_paper.edge.agent_servers import LOOPBACK, TRUEPOOL
-from truepool_paper.edge.processes import end
-from truepool_paper.edge.team import COLUMNS
+from truepool_lab.paper.edge import CallError, UnavailableError
+from truepool_lab.paper.edge.agent_servers import LOOPBACK, TRUEPOOL
+from truepool_lab.paper.edge.processes import end
+from truepool_lab.paper.edge.team import COLUMNS
 
 PATIENCE = 20.0
 """Seconds until a server that has been started must be there."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from truepool_paper.edge.open_inference import PROTOCOLS, Client, wait_until_ready
+from truepool_lab.paper.edge.open_inference import PROTOCOLS, Client, wait_until_ready
 
 
 def ask_one_by_one(client: Client, cases: Any) -> tuple[list[float], list[float]]:

@@ -7,8 +7,8 @@ from typing import Any
 
 from truepool import VCG, agents
 from truepool.core.arrays import FloatArray
-from truepool_paper.settings import COSTS, SILO_SHARE, THRESHOLD
-from truepool_paper.synthetic_task import FEATURES, task
+from truepool_lab.paper.settings import COSTS, SILO_SHARE, THRESHOLD
+from truepool_lab.paper.synthetic_task import FEATURES, task
 
 MODELS = {
     "Random Forest": "random-forest",

@@ -7,8 +7,8 @@ from typing import cast
 from truepool import datasets
 from truepool.core import registry
 from truepool.core.errors import UnknownNameError
-from truepool_paper.expected import paper_tables
-from truepool_paper.interface import Experiment
+from truepool_lab.paper.expected import paper_tables
+from truepool_lab.paper.interface import Experiment
 
 
 def every() -> dict[str, type[Experiment]]:
@@ -54,7 +54,7 @@ def obstacle(label: str) -> str | None:
     for name in experiment.needs:
         if datasets.find(name).location() is None:
             return f"needs the data set {name}: truepool data path {name} fetches it"
-    for package, extra in experiment.packages.items():
+    for package, requirement in experiment.packages.items():
         if find_spec(package) is None:
-            return f"needs {package}: pip install 'truepool[{extra}]'"
+            return f"needs {package}: pip install {requirement!r}"
     return None

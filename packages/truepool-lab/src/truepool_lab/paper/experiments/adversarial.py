@@ -11,14 +11,14 @@ from truepool.pools import Pool
 from truepool.pools.median import Median
 from truepool.pools.trimmed import Trimmed
 from truepool.render.figures.charts import heatmap
-from truepool.stress import Stress
-from truepool.stress.constant import ConstantLow
-from truepool.stress.label_flip import LabelFlip
-from truepool.stress.noise import RandomNoise
-from truepool_paper.interface import Experiment, Reading, Size, row
-from truepool_paper.methods import pool_with, tally, vcg
-from truepool_paper.real_task import PACKAGES, ROWS, SOURCES, task, ten_agents
-from truepool_paper.verdicts import numbers, summarise
+from truepool_lab.paper.interface import Experiment, Reading, Size, row
+from truepool_lab.paper.methods import pool_with, tally, vcg
+from truepool_lab.paper.real_task import PACKAGES, ROWS, SOURCES, task, ten_agents
+from truepool_lab.paper.verdicts import numbers, summarise
+from truepool_lab.stress import Stress
+from truepool_lab.stress.constant import ConstantLow
+from truepool_lab.stress.label_flip import LabelFlip
+from truepool_lab.stress.noise import RandomNoise
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

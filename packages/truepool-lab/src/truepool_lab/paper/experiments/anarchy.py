@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import ClassVar, final
 
 from truepool.core.engine import Cell, Row
-from truepool_paper.canonical_game import (
+from truepool_lab.paper.canonical_game import (
     ABOVE,
     CALIBRATED,
     GAME,
@@ -13,7 +13,7 @@ from truepool_paper.canonical_game import (
     row_name,
     solve,
 )
-from truepool_paper.interface import Axes, Reading, row
+from truepool_lab.paper.interface import Axes, Reading, row
 
 TABLE = "tab:poa"
 PAYMENT_NAMES = ("VCG", "Brier", "Externality")

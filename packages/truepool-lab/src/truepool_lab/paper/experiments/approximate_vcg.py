@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, ClassVar, final
 from truepool import VCG, Panel
 from truepool.core.arrays import FloatArray
 from truepool.core.engine import Cell, Row, cells
-from truepool.datasets import nsl_kdd
 from truepool.measures.scores import confusion
 from truepool.render.figures.charts import Series, lines
-from truepool_paper.interface import Experiment, Reading, Size, row
-from truepool_paper.settings import COSTS, THRESHOLD
-from truepool_paper.synthetic_task import first_agents, panels
-from truepool_paper.verdicts import numbers, summarise
+from truepool_lab.datasets import nsl_kdd
+from truepool_lab.paper.interface import Experiment, Reading, Size, row
+from truepool_lab.paper.settings import COSTS, THRESHOLD
+from truepool_lab.paper.synthetic_task import first_agents, panels
+from truepool_lab.paper.verdicts import numbers, summarise
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, final
 
 from truepool.core.engine import Cell, Row
-from truepool.games import Equilibrium
-from truepool_paper.canonical_game import GameExperiment, game_cells, solve
-from truepool_paper.experiments.many_agents import AGENTS as COUNTS
-from truepool_paper.experiments.many_agents import RHOS
-from truepool_paper.experiments.observability import SIGHTS
-from truepool_paper.experiments.scaling import AGENTS as SCALES
-from truepool_paper.interface import Reading, Size, row
+from truepool_lab.games import Equilibrium
+from truepool_lab.paper.canonical_game import GameExperiment, game_cells, solve
+from truepool_lab.paper.experiments.many_agents import AGENTS as COUNTS
+from truepool_lab.paper.experiments.many_agents import RHOS
+from truepool_lab.paper.experiments.observability import SIGHTS
+from truepool_lab.paper.experiments.scaling import AGENTS as SCALES
+from truepool_lab.paper.interface import Reading, Size, row
 
 POA, BY_N_RHO = "tab:poa@inferred", "tab:poa_n_rho@inferred"
 CORRELATED, SCALING = "tab:corr_poa@inferred", "tab:scaling@inferred"

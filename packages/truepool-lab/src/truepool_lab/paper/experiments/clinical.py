@@ -11,11 +11,11 @@ from truepool.core.engine import Cell, Row
 from truepool.measures.inference import paired_p_values
 from truepool.measures.scores import ece
 from truepool.pools import Pool
-from truepool.pools.mlp_2 import MLP2
-from truepool_paper.interface import Axes, Experiment, Reading, Size, row
-from truepool_paper.methods import METHODS_READING, methods, pool_with, tally, vcg
-from truepool_paper.real_task import NEURAL, Task, prepare, reports
-from truepool_paper.significance import by_seed
+from truepool_lab.paper.interface import Axes, Experiment, Reading, Size, row
+from truepool_lab.paper.methods import METHODS_READING, methods, pool_with, tally, vcg
+from truepool_lab.paper.real_task import NEURAL, Task, prepare, reports
+from truepool_lab.paper.significance import by_seed
+from truepool_lab.pools.mlp_2 import MLP2
 
 SOURCES = {"tab:real_heart": "heart", "tab:real_diabetes": "pima"}
 SILENT = "VCG, silent on own rows"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import ClassVar, final
 
 from truepool.core.engine import Cell, Row
-from truepool_paper.canonical_game import (
+from truepool_lab.paper.canonical_game import (
     ABOVE,
     CALIBRATED,
     GAME,
@@ -13,7 +13,7 @@ from truepool_paper.canonical_game import (
     price_rows,
     solve,
 )
-from truepool_paper.interface import Axes, Reading
+from truepool_lab.paper.interface import Axes, Reading
 
 TABLE = "tab:corr_poa"
 PAYMENT_NAMES = ("VCG", "Brier", "Externality", "LogScore")

@@ -7,11 +7,11 @@ from truepool import VCG, Panel
 from truepool.core.engine import Cell, Row
 from truepool.measures.scores import confusion
 from truepool.pools import Pool
-from truepool.pools.mlp_2 import MLP2
-from truepool.pools.mlp_4 import MLP4
-from truepool_paper.interface import Axes, Experiment, Reading, row
-from truepool_paper.settings import COSTS, THRESHOLD
-from truepool_paper.synthetic_task import task, train_ensemble
+from truepool_lab.paper.interface import Axes, Experiment, Reading, row
+from truepool_lab.paper.settings import COSTS, THRESHOLD
+from truepool_lab.paper.synthetic_task import task, train_ensemble
+from truepool_lab.pools.mlp_2 import MLP2
+from truepool_lab.pools.mlp_4 import MLP4
 
 TRAIN_SIZES = (25, 50, 100, 200, 500, 1000)
 TEST_ROWS = 2000
@@ -37,7 +37,7 @@ class DataEfficiency(Experiment):
             methods="columns",
         )
     }
-    packages: ClassVar[Mapping[str, str]] = {"torch": "neural"}
+    packages: ClassVar[Mapping[str, str]] = {"torch": "truepool-lab[neural]"}
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:

@@ -9,10 +9,10 @@ from truepool import Panel, replay
 from truepool.core.engine import Cell, Row
 from truepool.measures.losses import Loss
 from truepool.measures.scores import confusion, ece
-from truepool.stress.drift import shift_features
-from truepool_paper.interface import Experiment, Reading, Size, row
-from truepool_paper.settings import COSTS, THRESHOLD
-from truepool_paper.synthetic_task import task, train_ensemble
+from truepool_lab.paper.interface import Experiment, Reading, Size, row
+from truepool_lab.paper.settings import COSTS, THRESHOLD
+from truepool_lab.paper.synthetic_task import task, train_ensemble
+from truepool_lab.stress.drift import shift_features
 
 CASES = 1000
 TRAIN_ROWS, VALIDATION_ROWS = 1000, 200

@@ -8,10 +8,10 @@ import numpy as np
 from truepool import replay
 from truepool.core.engine import Cell, Row, cells
 from truepool.render.figures.charts import Series, lines
-from truepool.stress.drift import quality_panel
-from truepool_paper.interface import Experiment, Reading, Size, row
-from truepool_paper.settings import SKILLS
-from truepool_paper.verdicts import Measurement, Place, summarise
+from truepool_lab.paper.interface import Experiment, Reading, Size, row
+from truepool_lab.paper.settings import SKILLS
+from truepool_lab.paper.verdicts import Measurement, Place, summarise
+from truepool_lab.stress.drift import quality_panel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

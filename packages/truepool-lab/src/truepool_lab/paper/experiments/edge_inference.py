@@ -10,10 +10,10 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from truepool.core.engine import Cell, Row, cells
-from truepool_paper.edge import team
-from truepool_paper.edge.machine import describe, load
-from truepool_paper.edge.team import Team
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_lab.paper.edge import team
+from truepool_lab.paper.edge.machine import describe, load
+from truepool_lab.paper.edge.team import Team
+from truepool_lab.paper.interface import Experiment, Reading, Size, row
 
 TABLE = "tab:jetson_inference"
 RUNS = 5
@@ -38,7 +38,10 @@ class EdgeInference(Experiment):
             elsewhere=("*",),
         )
     }
-    packages: ClassVar[Mapping[str, str]] = {"onnxruntime": "onnx", "skl2onnx": "onnx"}
+    packages: ClassVar[Mapping[str, str]] = {
+        "onnxruntime": "truepool[onnx]",
+        "skl2onnx": "truepool[onnx]",
+    }
     alone: ClassVar[bool] = True
 
     def cells(self, size: Size) -> list[Cell]:

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, final
 
 from truepool.core.engine import Cell, Row, cells
-from truepool_paper.edge import UnavailableError, echo, link
-from truepool_paper.edge.agent_servers import LOOPBACK
-from truepool_paper.edge.impairment import CONDITIONS
-from truepool_paper.edge.link import FAR_END, NEAR_END
-from truepool_paper.edge.machine import describe, load
-from truepool_paper.edge.processes import end
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_lab.paper.edge import UnavailableError, echo, link
+from truepool_lab.paper.edge.agent_servers import LOOPBACK
+from truepool_lab.paper.edge.impairment import CONDITIONS
+from truepool_lab.paper.edge.link import FAR_END, NEAR_END
+from truepool_lab.paper.edge.machine import describe, load
+from truepool_lab.paper.edge.processes import end
+from truepool_lab.paper.interface import Experiment, Reading, Size, row
 
 TABLE = "tab:jetson_rtt"
 SERVE = (sys.executable, echo.__file__, "serve")

@@ -10,11 +10,11 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.engine import Cell, Row
-from truepool_paper.edge import UnavailableError, calls, impairment, processes, team
-from truepool_paper.edge.agent_servers import serve
-from truepool_paper.edge.calls import Calls
-from truepool_paper.edge.machine import describe, load
-from truepool_paper.edge.process_calls import (
+from truepool_lab.paper.edge import UnavailableError, calls, impairment, processes, team
+from truepool_lab.paper.edge.agent_servers import serve
+from truepool_lab.paper.edge.calls import Calls
+from truepool_lab.paper.edge.machine import describe, load
+from truepool_lab.paper.edge.process_calls import (
     call,
     read_reports,
     report_command,
@@ -22,8 +22,8 @@ from truepool_paper.edge.process_calls import (
     through_shell,
     write_cases,
 )
-from truepool_paper.edge.team import Team
-from truepool_paper.interface import Axes, Experiment, Reading, Size, row
+from truepool_lab.paper.edge.team import Team
+from truepool_lab.paper.interface import Axes, Experiment, Reading, Size, row
 
 TABLE = "tab:edge_summary"
 LEVELS = (10, 50, 100, 200)
@@ -74,10 +74,11 @@ class EdgeSummary(Experiment):
         )
     }
     packages: ClassVar[Mapping[str, str]] = {
-        "onnxruntime": "onnx",
-        "skl2onnx": "onnx",
-        "grpc_reflection": "server",
-        "uvicorn": "server",
+        "onnxruntime": "truepool[onnx]",
+        "skl2onnx": "truepool[onnx]",
+        "truepool_serve": "truepool[serve]",
+        "grpc_reflection": "truepool[serve]",
+        "uvicorn": "truepool[serve]",
     }
     alone: ClassVar[bool] = True
     repeats: ClassVar[Mapping[Size, int]] = {"quick": 1, "full": 1}

@@ -8,11 +8,11 @@ from truepool.agents import zoo
 from truepool.core.engine import Cell, Row
 from truepool.measures.diversity import disagreement, mean_over_pairs
 from truepool.render.figures.charts import Series, lines
-from truepool_paper.interface import Axes, Experiment, Reading, Size, row
-from truepool_paper.methods import pool_with, tally, vcg
-from truepool_paper.real_task import PACKAGES, ROWS, SOURCES, THRESHOLDS, task
-from truepool_paper.settings import THRESHOLD
-from truepool_paper.verdicts import numbers, summarise
+from truepool_lab.paper.interface import Axes, Experiment, Reading, Size, row
+from truepool_lab.paper.methods import pool_with, tally, vcg
+from truepool_lab.paper.real_task import PACKAGES, ROWS, SOURCES, THRESHOLDS, task
+from truepool_lab.paper.settings import THRESHOLD
+from truepool_lab.paper.verdicts import numbers, summarise
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

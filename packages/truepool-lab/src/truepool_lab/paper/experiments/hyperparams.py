@@ -8,13 +8,13 @@ from typing import Any, ClassVar, final
 from truepool import datasets
 from truepool.agents import zoo
 from truepool.core.engine import Cell, Row, cells
-from truepool.games import Game, Shift
 from truepool.learners import horizon_rate
-from truepool.learners.ema import EMA
-from truepool.learners.window import Window
-from truepool.pools.mlp_2 import MLP2
-from truepool_paper.interface import Experiment, Reading, Size, row
-from truepool_paper.settings import COSTS, TEST_SHARE, THRESHOLD
+from truepool_lab.games import Game, Shift
+from truepool_lab.learners.ema import EMA
+from truepool_lab.learners.window import Window
+from truepool_lab.paper.interface import Experiment, Reading, Size, row
+from truepool_lab.paper.settings import COSTS, TEST_SHARE, THRESHOLD
+from truepool_lab.pools.mlp_2 import MLP2
 
 TABLE = "tab:hyperparams"
 AGENTS = {
@@ -86,7 +86,7 @@ def _mechanism() -> Iterator[tuple[tuple[str, str], Any]]:
 
 
 def _design() -> Iterator[tuple[tuple[str, str], Any]]:
-    from truepool_paper.experiments.regret import Regret
+    from truepool_lab.paper.experiments.regret import Regret
 
     category = "Experimental Design"
     repeats = {cell.repeat for cell in Regret().cells("full")}

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast, final
 import numpy as np
 import pyarrow as pa
 
+import truepool as tp
 from truepool import Costs, Features, Mean, Panel, agents, datasets
-from truepool.agents import llm
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.engine import Cell, Row, cells
 from truepool.core.errors import EndpointError
@@ -18,10 +18,10 @@ from truepool.pools.median import Median
 from truepool.pools.trimmed import Trimmed
 from truepool.render.figures.charts import draw_bars, side_by_side
 from truepool.render.figures.style import house_style
-from truepool_paper.interface import Experiment, Reading, Size, model_in_use, row
-from truepool_paper.methods import vcg
-from truepool_paper.real_task import FIFTH, reports
-from truepool_paper.settings import THRESHOLD
+from truepool_lab.paper.interface import Experiment, Reading, Size, model_in_use, row
+from truepool_lab.paper.methods import vcg
+from truepool_lab.paper.real_task import FIFTH, reports
+from truepool_lab.paper.settings import THRESHOLD
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,7 +51,9 @@ class LLMEnsemble(Experiment):
     name: ClassVar[str] = "llm-ensemble"
     seconds: ClassVar[float] = 30.0
     needs: ClassVar[tuple[str, ...]] = ("nsl-kdd",)
-    packages: ClassVar[Mapping[str, str]] = {"openai": "llm"}
+    packages: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("truepool_jury", "openai"), "truepool[jury]"
+    )
     readings: ClassVar[Mapping[str, Reading]] = {
         LABEL: Reading(
             "Random forest, gradient boosting, MLP and logistic regression trained on "
@@ -121,7 +123,7 @@ def _panels(cell: Cell) -> tuple[Panel, Panel]:
     names = tuple(CLASSIFIERS)
     if cell["model"] != NO_MODEL:
         values = np.hstack([values, _prompts(data, train, cases, cell)])
-        names += tuple(f"llm_{name} ({cell['model']})" for name in llm.PAPER)
+        names += tuple(f"llm_{name} ({cell['model']})" for name in tp.llm.PAPER)
     outcomes = data.outcomes[cases]
     known, test = slice(0, calibration), slice(calibration, None)
     return (
@@ -147,20 +149,20 @@ def _prompts(
     known = _table(data.take(train)).append_column(
         "outcome", pa.array(data.outcomes[train])
     )
-    found = llm.ask(
+    found = tp.llm.ask(
         _table(data.take(cases)),
         QUESTION,
-        llm.Endpoint.from_environment(cell["model"]),
-        templates=llm.PAPER,
+        tp.llm.Endpoint.from_environment(cell["model"]),
+        templates=tp.llm.PAPER,
         train=known,
         outcome="outcome",
         seed=cell.seed("examples"),
     )
     _check_complete(found)
-    return found.reports
+    return np.asarray(found.reports)
 
 
-def _check_complete(found: llm.ModelReports) -> None:
+def _check_complete(found: Any) -> None:
     if found.stopped is not None:
         raise EndpointError(
             f"{LABEL} needs {found.answers:,} answers; {found.done:,} are stored, and "

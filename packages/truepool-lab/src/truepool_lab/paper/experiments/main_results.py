@@ -10,7 +10,6 @@ from truepool.measures.diversity import correlation, mean_over_pairs
 from truepool.measures.scores import ece
 from truepool.pools import Pool
 from truepool.pools.bayes import Bayes
-from truepool.pools.mlp_2 import MLP2
 from truepool.pools.platt import Platt
 from truepool.render.figures.charts import (
     draw_diagonal,
@@ -19,9 +18,9 @@ from truepool.render.figures.charts import (
     side_by_side,
 )
 from truepool.render.figures.style import house_style
-from truepool_paper.curves import bin_counts, curve, points
-from truepool_paper.interface import Axes, Experiment, Reading, row
-from truepool_paper.methods import (
+from truepool_lab.paper.curves import bin_counts, curve, points
+from truepool_lab.paper.interface import Axes, Experiment, Reading, row
+from truepool_lab.paper.methods import (
     METHODS_READING,
     methods,
     platt_probabilities,
@@ -29,7 +28,7 @@ from truepool_paper.methods import (
     tally,
     vcg,
 )
-from truepool_paper.real_task import (
+from truepool_lab.paper.real_task import (
     FIFTH,
     NEURAL,
     PROTOCOL,
@@ -39,8 +38,9 @@ from truepool_paper.real_task import (
     Task,
     task,
 )
-from truepool_paper.settings import COSTS, THRESHOLD, UNCLIPPED
-from truepool_paper.significance import by_seed, comparison_rows
+from truepool_lab.paper.settings import COSTS, THRESHOLD, UNCLIPPED
+from truepool_lab.paper.significance import by_seed, comparison_rows
+from truepool_lab.pools.mlp_2 import MLP2
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

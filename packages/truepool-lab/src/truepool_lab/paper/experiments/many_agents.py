@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import ClassVar, final
 
 from truepool.core.engine import Cell, Row
-from truepool.games import theory
-from truepool_paper.canonical_game import (
+from truepool_lab.games import theory
+from truepool_lab.paper.canonical_game import (
     ABOVE,
     CALIBRATED,
     CANONICAL,
@@ -15,7 +15,7 @@ from truepool_paper.canonical_game import (
     row_name,
     solve,
 )
-from truepool_paper.interface import Axes, Reading, row
+from truepool_lab.paper.interface import Axes, Reading, row
 
 BY_N, BY_N_RHO = "tab:delta_vs_n", "tab:poa_n_rho"
 FORMULA = (2, 3, 5, 10, 20, 50)

@@ -9,12 +9,12 @@ from truepool import Features, Panel, datasets
 from truepool.core.engine import Cell, Row, cells
 from truepool.measures.losses import Loss
 from truepool.pools import Pool, configure
-from truepool_paper.experiments.clinical import panels as clinical_panels
-from truepool_paper.interface import Experiment, Reading, Size, row
-from truepool_paper.methods import tally, vcg
-from truepool_paper.misreport_gains import ROUNDS, STEP, Coordinator, Profile, send
-from truepool_paper.real_task import NEURAL, prepare, task
-from truepool_paper.settings import COSTS, THRESHOLD
+from truepool_lab.paper.experiments.clinical import panels as clinical_panels
+from truepool_lab.paper.interface import Experiment, Reading, Size, row
+from truepool_lab.paper.methods import tally, vcg
+from truepool_lab.paper.misreport_gains import ROUNDS, STEP, Coordinator, Profile, send
+from truepool_lab.paper.real_task import NEURAL, prepare, task
+from truepool_lab.paper.settings import COSTS, THRESHOLD
 
 TABLE = "tab:neural_comp@misreports"
 POOLS = {

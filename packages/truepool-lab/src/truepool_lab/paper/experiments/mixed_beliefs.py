@@ -5,13 +5,13 @@ from typing import ClassVar, final
 
 from truepool import Panel
 from truepool.core.engine import Cell, Row
-from truepool.games import Equilibrium, Game, draw_beliefs
-from truepool_paper.canonical_game import PAYMENTS, GameExperiment, game_cells
-from truepool_paper.experiments.convergence import AGENTS
-from truepool_paper.experiments.scoring_rules import AGENTS as RULE_AGENTS
-from truepool_paper.experiments.scoring_rules import RHOS, RULES
-from truepool_paper.interface import Reading, Size, row
-from truepool_paper.settings import COSTS
+from truepool_lab.games import Equilibrium, Game, draw_beliefs
+from truepool_lab.paper.canonical_game import PAYMENTS, GameExperiment, game_cells
+from truepool_lab.paper.experiments.convergence import AGENTS
+from truepool_lab.paper.experiments.scoring_rules import AGENTS as RULE_AGENTS
+from truepool_lab.paper.experiments.scoring_rules import RHOS, RULES
+from truepool_lab.paper.interface import Reading, Size, row
+from truepool_lab.paper.settings import COSTS
 
 GROWING, BY_RULE = "tab:convergence@inferred", "tab:scoring_rules_poa@inferred"
 CENTRE = 0.25

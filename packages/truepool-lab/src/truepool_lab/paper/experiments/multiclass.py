@@ -6,17 +6,17 @@ from typing import ClassVar, final
 from truepool import VCG, Mean, Panel
 from truepool.core.arrays import FloatArray
 from truepool.core.engine import Cell, Row, cells
-from truepool.datasets import intrusion
 from truepool.measures.scores import confusion, ece, loss
 from truepool.pools import Pool
 from truepool.pools.bayes import Bayes
 from truepool.pools.brier import Brier
-from truepool.pools.confidence import Confidence
-from truepool.pools.externality import Externality
 from truepool.pools.vote import Vote
-from truepool_paper.interface import Experiment, Reading, Size, row
-from truepool_paper.settings import COSTS, UNCLIPPED
-from truepool_paper.synthetic_task import panels
+from truepool_lab.datasets import intrusion
+from truepool_lab.paper.interface import Experiment, Reading, Size, row
+from truepool_lab.paper.settings import COSTS, UNCLIPPED
+from truepool_lab.paper.synthetic_task import panels
+from truepool_lab.pools.confidence import Confidence
+from truepool_lab.pools.externality import Externality
 
 TASK = (
     "The made intrusion data (shares as tab:perclass implies, features ours), five "

@@ -5,15 +5,15 @@ from typing import ClassVar, final
 
 from truepool import Panel
 from truepool.core.engine import Cell, Row
-from truepool.games import Game
 from truepool.pools import Pool
-from truepool.pools.attention import Attention
-from truepool.pools.deep_sets import DeepSets
-from truepool.pools.mlp_2 import MLP2
-from truepool_paper.interface import Experiment, Reading, row
-from truepool_paper.methods import pool_with, tally, vcg
-from truepool_paper.real_task import NEURAL, PROTOCOL, ROWS, SOURCES, task
-from truepool_paper.settings import COSTS, THRESHOLD
+from truepool_lab.games import Game
+from truepool_lab.paper.interface import Experiment, Reading, row
+from truepool_lab.paper.methods import pool_with, tally, vcg
+from truepool_lab.paper.real_task import NEURAL, PROTOCOL, ROWS, SOURCES, task
+from truepool_lab.paper.settings import COSTS, THRESHOLD
+from truepool_lab.pools.attention import Attention
+from truepool_lab.pools.deep_sets import DeepSets
+from truepool_lab.pools.mlp_2 import MLP2
 
 DATA, TABLE = "NSL-KDD", "tab:neural_comp"
 CASES = 4000

@@ -8,10 +8,10 @@ import numpy as np
 from truepool import Panel, replay
 from truepool.core.engine import Cell, Row, cells
 from truepool.learners import horizon_rate
-from truepool.stress.drift import schedule
-from truepool_paper.experiments.drift_regret import KINDS, SCALES
-from truepool_paper.experiments.regret import RATES, rate_label
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_lab.paper.experiments.drift_regret import KINDS, SCALES
+from truepool_lab.paper.experiments.regret import RATES, rate_label
+from truepool_lab.paper.interface import Experiment, Reading, Size, row
+from truepool_lab.stress.drift import schedule
 
 DRIFT, STEADY = "tab:drift_regret@inferred", "tab:regret@inferred"
 HORIZONS = (100, 500, 1000)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 
 from truepool.core.engine import Cell, Row
-from truepool.games import Equilibrium
 from truepool.render.figures.charts import Series, lines
-from truepool_paper.canonical_game import (
+from truepool_lab.games import Equilibrium
+from truepool_lab.paper.canonical_game import (
     ABOVE,
     BELOW,
     CALIBRATED,
@@ -19,8 +19,8 @@ from truepool_paper.canonical_game import (
     row_name,
     solve,
 )
-from truepool_paper.interface import Axes, Reading, row
-from truepool_paper.verdicts import numbers, summarise
+from truepool_lab.paper.interface import Axes, Reading, row
+from truepool_lab.paper.verdicts import numbers, summarise
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,11 +11,17 @@ from truepool.pools.stacked_lr import StackedLR
 from truepool.pools.vote import Vote
 from truepool.render.figures.charts import Series, draw_bars, draw_lines, side_by_side
 from truepool.render.figures.style import house_style
-from truepool_paper.canonical_game import ABOVE, CALIBRATED, REPEATS, game_cells, solve
-from truepool_paper.interface import Experiment, Reading, Size, row
-from truepool_paper.settings import COSTS, THRESHOLD, VALIDATION_SHARE
-from truepool_paper.synthetic_task import task, train_ensemble
-from truepool_paper.verdicts import Measurement, Place, numbers, summarise
+from truepool_lab.paper.canonical_game import (
+    ABOVE,
+    CALIBRATED,
+    REPEATS,
+    game_cells,
+    solve,
+)
+from truepool_lab.paper.interface import Experiment, Reading, Size, row
+from truepool_lab.paper.settings import COSTS, THRESHOLD, VALIDATION_SHARE
+from truepool_lab.paper.synthetic_task import task, train_ensemble
+from truepool_lab.paper.verdicts import Measurement, Place, numbers, summarise
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,19 +8,19 @@ import numpy as np
 from truepool import VCG, Features, Panel
 from truepool.core.arrays import FloatArray
 from truepool.core.engine import Cell, Row
-from truepool.datasets import cicids2017_mix
 from truepool.measures.scores import confusion, ece
 from truepool.pools import Pool
 from truepool.pools.best_agent import BestAgent
 from truepool.pools.brier import Brier
-from truepool.pools.confidence import Confidence
-from truepool.pools.externality import Externality
 from truepool.pools.vote import Vote
-from truepool_paper.interface import Experiment, Reading, Size, row
-from truepool_paper.methods import pool_with
-from truepool_paper.real_task import PACKAGES, PROTOCOL, prepare
-from truepool_paper.settings import COSTS
-from truepool_paper.synthetic_task import FIXED
+from truepool_lab.datasets import cicids2017_mix
+from truepool_lab.paper.interface import Experiment, Reading, Size, row
+from truepool_lab.paper.methods import pool_with
+from truepool_lab.paper.real_task import PACKAGES, PROTOCOL, prepare
+from truepool_lab.paper.settings import COSTS
+from truepool_lab.paper.synthetic_task import FIXED
+from truepool_lab.pools.confidence import Confidence
+from truepool_lab.pools.externality import Externality
 
 WHOLE, BY_CLASS = "tab:cicids2017", "tab:cicids_perclass"
 RARE = ("Bots", "Brute Force", "Web Attacks")

@@ -10,7 +10,7 @@ from truepool.core.engine import Cell, Row, cells
 from truepool.datasets import synthetic
 from truepool.learners import horizon_rate
 from truepool.measures.losses import Loss
-from truepool_paper.interface import Experiment, Reading, Size, row
+from truepool_lab.paper.interface import Experiment, Reading, Size, row
 
 AGENTS = 5
 RATES = (0.01, 0.05, 0.1, 0.5, 1.0, None)

@@ -9,11 +9,11 @@ from truepool.measures.scores import confusion, ece
 from truepool.pools import Pool
 from truepool.pools.median import Median
 from truepool.pools.trimmed import Trimmed
-from truepool.stress.constant import ConstantLow
-from truepool.stress.temperature import Temperature
-from truepool_paper.interface import Experiment, Reading, Size, row
-from truepool_paper.settings import COSTS, THRESHOLD
-from truepool_paper.synthetic_task import first_agents, panels, task
+from truepool_lab.paper.interface import Experiment, Reading, Size, row
+from truepool_lab.paper.settings import COSTS, THRESHOLD
+from truepool_lab.paper.synthetic_task import first_agents, panels, task
+from truepool_lab.stress.constant import ConstantLow
+from truepool_lab.stress.temperature import Temperature
 
 ATTACKED, SCALED = "tab:adversarial_basic", "tab:miscal"
 AGENTS = 10

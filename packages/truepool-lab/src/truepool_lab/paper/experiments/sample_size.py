@@ -9,14 +9,14 @@ from truepool import Mean, Panel
 from truepool.core.arrays import IntArray
 from truepool.core.engine import Cell, Row
 from truepool.pools import Pool
-from truepool.pools.stacked_mlp import StackedMLP
 from truepool.pools.vote import Vote
 from truepool.render.figures.charts import Series, lines
-from truepool_paper.interface import Axes, Experiment, Reading, Size, row
-from truepool_paper.methods import pool_with, tally, vcg
-from truepool_paper.real_task import PACKAGES, PROTOCOL, ROWS, SOURCES, Task, task
-from truepool_paper.settings import THRESHOLD, VALIDATION_SHARE
-from truepool_paper.verdicts import numbers, summarise
+from truepool_lab.paper.interface import Axes, Experiment, Reading, Size, row
+from truepool_lab.paper.methods import pool_with, tally, vcg
+from truepool_lab.paper.real_task import PACKAGES, PROTOCOL, ROWS, SOURCES, Task, task
+from truepool_lab.paper.settings import THRESHOLD, VALIDATION_SHARE
+from truepool_lab.paper.verdicts import numbers, summarise
+from truepool_lab.pools.stacked_mlp import StackedMLP
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

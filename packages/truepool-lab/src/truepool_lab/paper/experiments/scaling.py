@@ -5,7 +5,7 @@ from time import perf_counter
 from typing import ClassVar, final
 
 from truepool.core.engine import Cell, Row
-from truepool_paper.canonical_game import (
+from truepool_lab.paper.canonical_game import (
     ABOVE,
     CALIBRATED,
     GAME,
@@ -15,7 +15,7 @@ from truepool_paper.canonical_game import (
     row_name,
     solve,
 )
-from truepool_paper.interface import Axes, Reading, row
+from truepool_lab.paper.interface import Axes, Reading, row
 
 TABLE = "tab:scaling"
 AGENTS = (3, 5, 10, 20)

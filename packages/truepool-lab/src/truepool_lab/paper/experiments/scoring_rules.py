@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 
 from truepool.core.engine import Cell, Row
 from truepool.render.figures.charts import bars
-from truepool_paper.canonical_game import (
+from truepool_lab.paper.canonical_game import (
     BELOW,
     CALIBRATED,
     GAME,
@@ -14,8 +14,8 @@ from truepool_paper.canonical_game import (
     row_name,
     solve,
 )
-from truepool_paper.interface import Axes, Reading, row
-from truepool_paper.verdicts import numbers, summarise
+from truepool_lab.paper.interface import Axes, Reading, row
+from truepool_lab.paper.verdicts import numbers, summarise
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

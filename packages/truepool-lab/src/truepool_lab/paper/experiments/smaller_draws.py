@@ -7,11 +7,15 @@ import numpy as np
 
 from truepool import Panel
 from truepool.core.engine import Cell, Row, cells
-from truepool_paper.experiments.adversarial import ATTACKS, SHARES, rows_under_attack
-from truepool_paper.experiments.heterogeneity import COMPOSITIONS, team
-from truepool_paper.interface import Experiment, Reading, Size, row
-from truepool_paper.methods import pool_with, tally, vcg
-from truepool_paper.real_task import PACKAGES, SOURCES, task, ten_agents
+from truepool_lab.paper.experiments.adversarial import (
+    ATTACKS,
+    SHARES,
+    rows_under_attack,
+)
+from truepool_lab.paper.experiments.heterogeneity import COMPOSITIONS, team
+from truepool_lab.paper.interface import Experiment, Reading, Size, row
+from truepool_lab.paper.methods import pool_with, tally, vcg
+from truepool_lab.paper.real_task import PACKAGES, SOURCES, task, ten_agents
 
 MAKE_UP, ATTACKED = "tab:heterogeneity@inferred", "tab:adversarial@inferred"
 ROWS = {"NSL-KDD": 10_000, "Credit Card": 15_000}

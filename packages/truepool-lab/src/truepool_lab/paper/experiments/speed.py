@@ -13,12 +13,12 @@ from truepool.datasets import synthetic
 from truepool.measures.credit import leave_one_out
 from truepool.pools import Pool
 from truepool.pools.brier import Brier
-from truepool.pools.externality import Externality
-from truepool.pools.mlp_2 import MLP2
 from truepool.pools.vote import Vote
-from truepool_paper.interface import Experiment, Reading, Size, row
-from truepool_paper.settings import COSTS, THRESHOLD
-from truepool_paper.synthetic_task import Ensemble, task, train_ensemble
+from truepool_lab.paper.interface import Experiment, Reading, Size, row
+from truepool_lab.paper.settings import COSTS, THRESHOLD
+from truepool_lab.paper.synthetic_task import Ensemble, task, train_ensemble
+from truepool_lab.pools.externality import Externality
+from truepool_lab.pools.mlp_2 import MLP2
 
 SAMPLES = 2000
 TRAIN_ROWS = 2000
@@ -76,7 +76,7 @@ class Speed(Experiment):
             timed=("*",),
         ),
     }
-    packages: ClassVar[Mapping[str, str]] = {"torch": "neural"}
+    packages: ClassVar[Mapping[str, str]] = {"torch": "truepool-lab[neural]"}
     alone: ClassVar[bool] = True
 
     def cells(self, size: Size) -> list[Cell]:

@@ -6,10 +6,10 @@ from typing import ClassVar, final
 from truepool import Panel
 from truepool.agents import zoo
 from truepool.core.engine import Cell, Row
-from truepool_paper.interface import Axes, Experiment, Reading, Size, row
-from truepool_paper.methods import METHODS_READING, methods, pool_with, tally
-from truepool_paper.real_task import NEURAL, ROWS, SOURCES, THRESHOLDS, task
-from truepool_paper.settings import THRESHOLD
+from truepool_lab.paper.interface import Axes, Experiment, Reading, Size, row
+from truepool_lab.paper.methods import METHODS_READING, methods, pool_with, tally
+from truepool_lab.paper.real_task import NEURAL, ROWS, SOURCES, THRESHOLDS, task
+from truepool_lab.paper.settings import THRESHOLD
 
 DATA = ("NSL-KDD", "Credit Card")
 TEAM = (*zoo.PAPER[:-1], "tabnet")
@@ -40,7 +40,10 @@ class TabNetAgents(Experiment):
         )
     }
     needs: ClassVar[tuple[str, ...]] = tuple(SOURCES[data] for data in DATA)
-    packages: ClassVar[Mapping[str, str]] = {**NEURAL, "pytorch_tabnet": "neural"}
+    packages: ClassVar[Mapping[str, str]] = {
+        **NEURAL,
+        "pytorch_tabnet": "truepool-lab[neural]",
+    }
 
     def effort(self, cell: Cell) -> float:
         """TabNet is by far the slowest."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import ClassVar, final
 
 from truepool.core.engine import Cell, Row
-from truepool.games import Equilibrium
-from truepool_paper.canonical_game import (
+from truepool_lab.games import Equilibrium
+from truepool_lab.paper.canonical_game import (
     ABOVE,
     CALIBRATED,
     GAME,
@@ -14,7 +14,7 @@ from truepool_paper.canonical_game import (
     row_name,
     solve,
 )
-from truepool_paper.interface import Axes, Reading, row
+from truepool_lab.paper.interface import Axes, Reading, row
 
 BY_TAU, BY_PREVALENCE = "tab:threshold", "tab:threshold_prevalence"
 TAUS = (0.1, 0.3, 0.5, 0.7, 0.9)

@@ -8,15 +8,15 @@ from truepool import Mean, Panel
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.engine import Cell, Row, cells
 from truepool.measures.scores import confusion
-from truepool_paper.experiments.data_efficiency import TRAIN_SIZES, rows_by_pool
-from truepool_paper.experiments.robustness import (
+from truepool_lab.paper.experiments.data_efficiency import TRAIN_SIZES, rows_by_pool
+from truepool_lab.paper.experiments.robustness import (
     AGENTS,
     rows_by_adversaries,
     rows_by_temperature,
 )
-from truepool_paper.experiments.threshold import TAUS
-from truepool_paper.interface import Experiment, Reading, Size, row
-from truepool_paper.synthetic_task import (
+from truepool_lab.paper.experiments.threshold import TAUS
+from truepool_lab.paper.interface import Experiment, Reading, Size, row
+from truepool_lab.paper.synthetic_task import (
     FEATURES,
     Ensemble,
     first_agents,
@@ -71,7 +71,7 @@ class TrainedTask(Experiment):
             basis="inferred",
         ),
     }
-    packages: ClassVar[Mapping[str, str]] = {"torch": "neural"}
+    packages: ClassVar[Mapping[str, str]] = {"torch": "truepool-lab[neural]"}
 
     def cells(self, size: Size) -> list[Cell]:
         """Return ten repeats, or two without the training sizes."""

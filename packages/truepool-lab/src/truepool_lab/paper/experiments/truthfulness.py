@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import ClassVar, final
 
 from truepool.core.engine import Cell, Row
-from truepool.games import ClippedBeliefsWarning, verify
-from truepool_paper.canonical_game import (
+from truepool_lab.games import ClippedBeliefsWarning, verify
+from truepool_lab.paper.canonical_game import (
     ABOVE,
     CALIBRATED,
     CANONICAL,
     PAYMENTS,
     GameExperiment,
 )
-from truepool_paper.interface import Axes, Reading, row
+from truepool_lab.paper.interface import Axes, Reading, row
 
 TABLE = "tab:ic_verify"
 PAYMENT_NAMES = ("VCG", "Brier", "Externality")

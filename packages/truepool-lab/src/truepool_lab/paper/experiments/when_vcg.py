@@ -8,10 +8,10 @@ from truepool.core.engine import Cell, Row, cells
 from truepool.datasets import synthetic
 from truepool.measures.losses import Loss
 from truepool.pools import configure
-from truepool.stress.constant import ConstantLow
-from truepool.stress.drift import quality_panel
-from truepool_paper.interface import Experiment, Reading, Size, row
-from truepool_paper.settings import COSTS, SKILLS, THRESHOLD, UNCLIPPED
+from truepool_lab.paper.interface import Experiment, Reading, Size, row
+from truepool_lab.paper.settings import COSTS, SKILLS, THRESHOLD, UNCLIPPED
+from truepool_lab.stress.constant import ConstantLow
+from truepool_lab.stress.drift import quality_panel
 
 TABLE = "tab:when_vcg"
 METHODS = {

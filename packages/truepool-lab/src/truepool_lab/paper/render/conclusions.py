@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from truepool_paper import claims
-from truepool_paper.claims import SOURCES, VERDICTS, Claim
+from truepool_lab.paper import claims
+from truepool_lab.paper.claims import SOURCES, VERDICTS, Claim
 
 RULES = (
     "- A claim that misreports the paper's own table does not hold, even where our run "
@@ -63,9 +63,10 @@ def page() -> str:
         "words: "
         + ", ".join(f"{counts[verdict]} {_noun(verdict)}" for verdict in VERDICTS)
         + ". The numbers of its tables are in [the re-run](reproduction.md), its 46 "
-        "contradictions in [errata](errata.md). This page is made from `claims.toml` "
-        "of the package `truepool_paper`; a test walks that file: every test that it "
-        "names exists, and every verdict names the quantity and the bound.",
+        "contradictions in [errata](errata.md). This page is made from "
+        "`claims.toml` of the package `truepool_lab.paper`; a test walks that file: "
+        "every test that it names exists, and every verdict names the quantity and "
+        "the bound.",
         "",
         *(f"- **{verdict}**: {text}" for verdict, text in VERDICTS.items()),
         *RULES,

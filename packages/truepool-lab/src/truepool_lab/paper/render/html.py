@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from truepool.render.html import Section, page
-from truepool_paper.render.cells import cell_texts
-from truepool_paper.render.report import (
+from truepool_lab.paper.render.cells import cell_texts
+from truepool_lab.paper.render.report import (
     LEGEND,
     PlainData,
     agreement_text,

@@ -14,8 +14,8 @@ from truepool.core.errors import SourceError
 from truepool.core.files import write_text
 from truepool.core.formatting import pluralize
 from truepool.render.tables.grid import Grid
-from truepool_paper.render import conclusions
-from truepool_paper.render.cells import cell_texts
+from truepool_lab.paper.render import conclusions
+from truepool_lab.paper.render.cells import cell_texts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -271,7 +271,7 @@ def layout(
 
 def write(data: PlainData, figures: Mapping[str, "Figure"], out: Path) -> list[Path]:
     """Write verdicts, figures and both pages into a folder; return the pages."""
-    from truepool_paper.render.html import html
+    from truepool_lab.paper.render.html import html
 
     drawn = {label: svg(page) for label, page in figures.items()}
     names = {label: f"figures/{label.replace(':', '_')}.svg" for label in drawn}

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.core.errors import MissingExtraError, SettingError
+from truepool.core.distributions import require
+from truepool.core.errors import SettingError
 
 BLOCK = 1 << 15
 """Cases pooled at a time: what a network holds between layers stays small."""
@@ -108,7 +108,7 @@ def build(make: Callable[[Any], Any]) -> Any:
     """Make a network of the modules there are, without a draw from torch's own seed."""
     torch = import_torch()
     with torch.random.fork_rng(devices=[]):
-        return make(import_module("truepool.pools.networks.modules"))
+        return make(import_module("truepool_lab.pools.networks.modules"))
 
 
 class _Trainer:
@@ -187,9 +187,7 @@ def _batches(rows: IntArray, size: int, rng: np.random.Generator) -> Iterator[In
 
 def import_torch() -> Any:
     """Return torch, or say what to install."""
-    if find_spec("torch") is None:
-        raise MissingExtraError("a neural pool", "torch", "neural")
-    return import_module("torch")
+    return require("torch", "truepool-lab[neural]", "a neural pool")
 
 
 def _device(torch: Any, wanted: str) -> str:

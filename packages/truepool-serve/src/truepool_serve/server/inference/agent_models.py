@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from truepool.core.errors import RequestError, TruepoolError
-from truepool.server.inference.models import Ends, Inference, ModelCard, Models
-from truepool.server.inference.tensors import Tensor
+from truepool_serve.server.inference.models import Ends, Inference, ModelCard, Models
+from truepool_serve.server.inference.tensors import Tensor
 
 INPUT = "features"
 """Name of the input that has all features as numbers; any other name will do."""

@@ -5,10 +5,10 @@ from typing import Any
 
 from truepool import __version__
 from truepool.core.errors import RequestError
-from truepool.server import wire
-from truepool.server.grpc_server import unary
-from truepool.server.inference.messages import SERVICE, pack, unpack
-from truepool.server.inference.models import (
+from truepool_serve.server import wire
+from truepool_serve.server.grpc_server import unary
+from truepool_serve.server.inference.messages import SERVICE, pack, unpack
+from truepool_serve.server.inference.models import (
     EXTENSIONS,
     SERVER,
     VERSION,

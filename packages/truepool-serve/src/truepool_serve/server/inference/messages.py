@@ -3,7 +3,7 @@
 from typing import Any
 
 from truepool.core.errors import RequestError
-from truepool.server.inference.tensors import CONTENTS, Tensor
+from truepool_serve.server.inference.tensors import CONTENTS, Tensor
 
 SERVICE = "inference.GRPCInferenceService"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from truepool.core.errors import RequestError
-from truepool.server.inference.tensors import Tensor
+from truepool_serve.server.inference.tensors import Tensor
 
 SERVER, VERSION = "truepool", "1"
 EXTENSIONS = ("binary_tensor_data",)

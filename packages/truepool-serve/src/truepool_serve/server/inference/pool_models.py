@@ -7,10 +7,10 @@ from typing import Any, final
 import numpy as np
 
 from truepool.core.errors import RequestError
-from truepool.server.answers import after
-from truepool.server.coordinator import Coordinator
-from truepool.server.inference.models import Ends, Inference, ModelCard, Models
-from truepool.server.inference.tensors import Tensor
+from truepool_serve.server.answers import after
+from truepool_serve.server.coordinator import Coordinator
+from truepool_serve.server.inference.models import Ends, Inference, ModelCard, Models
+from truepool_serve.server.inference.tensors import Tensor
 
 REPORTS, CASE = "reports", "case"
 """Inputs: the reports of all agents, and names of cases that are to be recorded."""

@@ -14,8 +14,8 @@ from starlette.routing import Route
 
 from truepool import __version__
 from truepool.core.errors import RequestError, TruepoolError
-from truepool.server.http import LARGEST_BODY, STATUS
-from truepool.server.inference.models import (
+from truepool_serve.server.http import LARGEST_BODY, STATUS
+from truepool_serve.server.inference.models import (
     EXTENSIONS,
     SERVER,
     VERSION,
@@ -23,9 +23,9 @@ from truepool.server.inference.models import (
     Models,
     check_version,
 )
-from truepool.server.inference.tensors import Tensor
-from truepool.server.observation import error_code
-from truepool.server.path_names import methods_of_path, show_path
+from truepool_serve.server.inference.tensors import Tensor
+from truepool_serve.server.observation import error_code
+from truepool_serve.server.path_names import methods_of_path, show_path
 
 HEADER = "inference-header-content-length"
 """Length of the JSON before the raw bytes of tensors."""

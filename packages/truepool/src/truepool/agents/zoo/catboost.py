@@ -5,8 +5,8 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any, ClassVar, final
 
-from truepool.agents.extras import require
 from truepool.agents.zoo.interface import Model, setting_names
+from truepool.core.distributions import require
 
 QUIET = {"verbose": 0, "allow_writing_files": False}
 
@@ -28,11 +28,11 @@ class CatBoost(Model):
         return self._kind()(**{**fixed, **self.settings})
 
     def _kind(self) -> Any:
-        return require("catboost", "agents", self.name).CatBoostClassifier
+        return require("catboost", "truepool[agents]", self.name).CatBoostClassifier
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
         """Return a fitted classifier with this many features as an ONNX model."""
-        onnx = require("onnx", "onnx", "exporting")
+        onnx = require("onnx", "truepool[onnx]", "exporting")
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "catboost.onnx")
             fitted.save_model(path, format="onnx")  # it writes to files only

@@ -8,7 +8,7 @@ double, because single precision would lose 1e-6 or more.
 
 from typing import Any
 
-from truepool.agents.extras import require
+from truepool.core.distributions import require
 
 FEATURES, PROBABILITIES = "features", "probabilities"
 OPSET = 15
@@ -16,8 +16,8 @@ OPSET = 15
 
 def from_scikit_learn(fitted: Any, width: int, *, double: bool = False) -> Any:
     """Convert a scikit-learn classifier, or a pipeline, in single or double."""
-    skl2onnx = require("skl2onnx", "onnx", "exporting")
-    types = require("skl2onnx.common.data_types", "onnx", "exporting")
+    skl2onnx = require("skl2onnx", "truepool[onnx]", "exporting")
+    types = require("skl2onnx.common.data_types", "truepool[onnx]", "exporting")
     table = types.DoubleTensorType if double else types.FloatTensorType
     return skl2onnx.to_onnx(
         fitted,
@@ -32,7 +32,7 @@ def from_imputed(pipeline: Any, width: int) -> Any:
 
     onnxruntime imputes in single precision only, so that step is written by hand.
     """
-    onnx = require("onnx", "onnx", "exporting")
+    onnx = require("onnx", "truepool[onnx]", "exporting")
     model = from_scikit_learn(pipeline[1:], width, double=True)
     whole = "without_gaps"
     for node in model.graph.node:
@@ -48,8 +48,10 @@ def from_imputed(pipeline: Any, width: int) -> Any:
 
 def from_booster(library: str, fitted: Any, width: int, **options: Any) -> Any:
     """Convert a model of LightGBM or XGBoost."""
-    onnxmltools = require("onnxmltools", "onnx", "exporting")
-    types = require("onnxmltools.convert.common.data_types", "onnx", "exporting")
+    onnxmltools = require("onnxmltools", "truepool[onnx]", "exporting")
+    types = require(
+        "onnxmltools.convert.common.data_types", "truepool[onnx]", "exporting"
+    )
     convert = getattr(onnxmltools, f"convert_{library}")
     return convert(
         fitted,
@@ -66,7 +68,7 @@ def from_trees(fitted: Any, trees: list[Any], width: int) -> Any:
     and then made double, because onnxruntime adds the trees up in the precision of its
     input: 500 trees in single precision would lose 5e-6.
     """
-    onnx = require("onnx", "onnx", "exporting")
+    onnx = require("onnx", "truepool[onnx]", "exporting")
     model = from_scikit_learn(fitted, width)  # its double form may never return
     double = "rounded"
     forest = next(node for node in model.graph.node if FEATURES in node.input)
@@ -95,7 +97,7 @@ def _set_missing_direction(onnx: Any, node: Any, trees: list[Any]) -> None:
 
 def only_probabilities(model: Any, classes: int) -> Any:
     """Keep one output, the tensor of probabilities, under its usual name."""
-    onnx = require("onnx", "onnx", "exporting")
+    onnx = require("onnx", "truepool[onnx]", "exporting")
     graph = model.graph
     names = [output.name for output in graph.output]
     precision = graph.input[0].type.tensor_type.elem_type

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, final
 
-from truepool.agents.extras import require
 from truepool.agents.zoo.conversion import from_booster
 from truepool.agents.zoo.interface import Model, setting_names
+from truepool.core.distributions import require
 
 FIXED = {"deterministic": True, "force_row_wise": True, "verbose": -1}
 """By default it times two layouts and takes the faster one, which changes the bits."""
@@ -27,7 +27,7 @@ class LightGBM(Model):
         return self._kind()(**{**fixed, **self.settings})
 
     def _kind(self) -> Any:
-        return require("lightgbm", "agents", self.name).LGBMClassifier
+        return require("lightgbm", "truepool[agents]", self.name).LGBMClassifier
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
         """Return a fitted classifier with this many features as an ONNX model."""

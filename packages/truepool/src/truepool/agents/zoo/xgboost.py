@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, final
 
-from truepool.agents.extras import require
 from truepool.agents.zoo.conversion import from_booster
 from truepool.agents.zoo.interface import Model, setting_names
+from truepool.core.distributions import require
 
 
 @final
@@ -24,7 +24,7 @@ class XGBoost(Model):
         return self._kind()(**{**fixed, **self.settings})
 
     def _kind(self) -> Any:
-        return require("xgboost", "agents", self.name).XGBClassifier
+        return require("xgboost", "truepool[agents]", self.name).XGBClassifier
 
     def to_onnx(self, fitted: Any, width: int) -> Any:
         """Return a fitted classifier with this many features as an ONNX model."""

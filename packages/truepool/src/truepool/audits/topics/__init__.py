@@ -12,10 +12,11 @@ from truepool.audits.candidate import Candidate
 from truepool.audits.evidence import Evidence
 from truepool.audits.plugin_check import load_check
 from truepool.audits.topic import Check, Topic
+from truepool.audits.values import Detail
 from truepool.comparison import Estimate
 from truepool.core import plugins, registry
 
-__all__ = ["Candidate", "Check", "Estimate", "Evidence", "Topic", "every"]
+__all__ = ["Candidate", "Check", "Detail", "Estimate", "Evidence", "Topic", "every"]
 
 
 @cache

@@ -18,7 +18,6 @@ from truepool.audits.topics.calibration import (
     recalibration_saving,
     unrelated_agents,
 )
-from truepool.audits.topics.incentives import misreport_incentives
 from truepool.audits.values import AgentSummary
 from truepool.comparison import Estimate
 from truepool.core.arrays import BoolArray, FloatArray, IntArray
@@ -39,7 +38,6 @@ def summarize_agents(evidence: Evidence) -> tuple[AgentSummary, ...]:
     rises = None if few else evidence.cost_rises
     shares = None if few else shapley_credit(evidence)
     weights = None if few else earned_weights(evidence)
-    found = evidence.compute(misreport_incentives)
     tested = panel.take(evidence.cases)
     brier = agent_losses(tested, Loss("brier"))
     cost = evidence.own_cost
@@ -56,7 +54,6 @@ def summarize_agents(evidence: Evidence) -> tuple[AgentSummary, ...]:
             None if weights is None else weights[i],
             None if rises is None else evidence.saving(rises[:, i]),
             None if shares is None else shares[i],
-            None if found is None else max(0.0, found[agent].best.gain),
             int(cases[i]),
             float(pool[i]),
         )

@@ -25,7 +25,6 @@ from truepool.measures.inference import holm, independent_units, paired_p_values
 from truepool.measures.losses import Loss
 from truepool.measures.scores import auc
 from truepool.online.alarms.change_point import Change, change
-from truepool.stress.label_flip import LabelFlip
 
 REVERSED = 0.45
 """AUC below which an agent is reversed and not just uninformative."""
@@ -379,7 +378,10 @@ def _excess(reports: FloatArray, outcomes: IntArray, share: FloatArray) -> Float
 
 def _saving(evidence: Evidence, agent: str) -> Estimate | None:
     """What reversing the agent's reports would save per case."""
-    reversed_panel = LabelFlip()(evidence.panel, agent)
+    values = evidence.panel.values.copy()
+    own = values[:, evidence.panel.agents.index(agent)]
+    own[:] = 1.0 - own if evidence.panel.classes == 2 else own[:, ::-1]
+    reversed_panel = evidence.panel.with_reports(values)
     return evidence.saving(evidence.cost - evidence.cost_of(reversed_panel))
 
 

@@ -53,7 +53,7 @@ class RayCluster(Engine):
 
     def __init__(self, address: str | None = None) -> None:
         if find_spec("ray") is None:
-            raise MissingExtraError("the engine 'ray'", "ray", "ray")
+            raise MissingExtraError("the engine 'ray'", "ray", "truepool[ray]")
         address = address or os.environ.get("RAY_ADDRESS") or None
         self.address = None if address is None else _check_address(address)
         self._connected = False

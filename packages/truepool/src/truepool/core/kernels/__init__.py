@@ -12,11 +12,6 @@ fast = find_spec("numba") and os.environ.get("TRUEPOOL_KERNELS") != "reference"
 chosen = import_module(f"truepool.core.kernels.{'compiled' if fast else 'reference'}")
 online = import_module("truepool.core.kernels.online_compiled") if fast else None
 """The compiled loop over cases; without it `truepool.online` runs in plain numpy."""
-shading = import_module(
-    f"truepool.core.kernels.shading_{'compiled' if fast else 'reference'}"
-)
-"""What each shift of an agent's reports would earn, for `truepool.games`."""
-
 mixture = class_mixture = draw_reports = None
 """A weighted mean of fitted pools, for two classes and for more; without them each pool
 is evaluated by itself. Reports for two classes without gaps, see `pools.imputation`."""
@@ -45,7 +40,6 @@ __all__ = [
     "online",
     "report_counts",
     "scan",
-    "shading",
     "sparse_gram",
     "squared_credit",
     "threshold_credit",

@@ -68,7 +68,7 @@ class _Sheet:
             from openpyxl import Workbook
         except ImportError:
             raise MissingExtraError(
-                "writing Excel files", "openpyxl", "excel"
+                "writing Excel files", "openpyxl", "truepool[excel]"
             ) from None
         self.path, self.rows = path, 0
         self.book = Workbook(write_only=True)  # rows wait on the disk, not in memory

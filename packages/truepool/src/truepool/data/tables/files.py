@@ -276,7 +276,9 @@ def _read_excel(path: Path) -> tuple[pa.Table, Origin]:
         from openpyxl import load_workbook
         from openpyxl.utils.exceptions import InvalidFileException
     except ImportError:
-        raise MissingExtraError("reading Excel files", "openpyxl", "excel") from None
+        raise MissingExtraError(
+            "reading Excel files", "openpyxl", "truepool[excel]"
+        ) from None
     from zipfile import BadZipFile
 
     try:

@@ -15,7 +15,7 @@ MOST_MARKS = 10
 
 VERDICTS = (
     "; if these are votes of an agent, write them as 1 and 0, or use truepool jury "
-    "(truepool.juries.read_verdicts in Python)"
+    "(truepool_jury.juries.read_verdicts in Python)"
 )
 """What a column of two words may be, except where a jury is read."""
 
@@ -70,8 +70,8 @@ def check_texts(
         raise ReportError(
             f"a report must be a number in [0, 1]; {names} hold the words {first!r} "
             f"and {second!r}. Verdicts in words are read by truepool jury, with "
-            "--positive, and in Python by truepool.juries.read_verdicts; columns that "
-            "are no agents are left out with --ignore."
+            "--positive, and in Python by truepool_jury.juries.read_verdicts; columns "
+            "that are no agents are left out with --ignore."
         )
     names = join_names(
         [f"{each.name!r}{' (dates)' * bool(each.formats)}" for each in columns]

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truepool.core.arrays import FloatArray
-from truepool.measures.scores.series import check_series
+from truepool.measures.scores.probability import check_series
 
 CELLS = 2_048
 """Cells of the line from 0 to 1 on which residuals are smoothed."""

@@ -41,7 +41,7 @@ class Detector:
     def __call__(self, **settings: Any) -> Any:
         """Return a new detector; settings override the preset."""
         if find_spec("river") is None:
-            raise MissingExtraError("a drift detector", "river", "drift")
+            raise MissingExtraError("a drift detector", "river", "truepool[drift]")
         cls = vars(import_module("river.drift"))[self.river]
         check_settings(self.name, settings, signature(cls).parameters)
         return cls(**{**self.preset, **settings})

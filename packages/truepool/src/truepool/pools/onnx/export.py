@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from truepool.agents.extras import require
 from truepool.agents.onnx import open_session
 from truepool.core.arrays import FloatArray
+from truepool.core.distributions import require
 from truepool.core.errors import ExportError
 from truepool.core.files import check_path, write_bytes
 from truepool.data.reports import SUM_TOLERANCE
@@ -134,7 +134,7 @@ def _with_gaps(reports: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 
 def _convert(pool: Pool) -> bytes:
-    onnx = require("onnx", "onnx", "exporting a pool")
+    onnx = require("onnx", "truepool[onnx]", "exporting a pool")
     N, K = len(pool.agents_), len(pool.classes_)
     shape = ["cases", N] if K == 2 else ["cases", N, K]
     graph = Graph()

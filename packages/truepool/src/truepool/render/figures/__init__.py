@@ -11,11 +11,9 @@ from truepool.render.figures.forest_plot import (
     comparison,
     credit,
     intervals,
-    robustness,
     weights,
     worth,
 )
-from truepool.render.figures.game_paths import shifts, sweep
 from truepool.render.figures.reliability_diagram import (
     reliability,
     reliability_axis,
@@ -35,10 +33,7 @@ __all__ = [
     "reliability_axis",
     "replay",
     "replay_path",
-    "robustness",
     "save",
-    "shifts",
-    "sweep",
     "threshold",
     "weights",
     "worth",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truepool.audits.values import AgentSummary, FailureScenario
+from truepool.audits.values import AgentSummary
 from truepool.comparison import Comparison, Estimate
 from truepool.core.formatting import in_unit
 from truepool.render.figures.style import (
@@ -98,17 +98,6 @@ def comparison(found: Comparison, used: str | None = None) -> "Figure":
 
 
 @house_style
-def robustness(scenarios: Sequence[FailureScenario], currency: str = "") -> "Figure":
-    """Draw how much the cost rises when an agent fails."""
-    figure, ax = canvas(0.7 + 1.2 * ROW * len(scenarios))
-    _draw_intervals(ax, [scenario.rise for scenario in scenarios], 0.0, "D", SERIES[1])
-    ax.axvline(0, color=INK, linewidth=0.8)
-    names = [_describe(scenario) for scenario in scenarios]
-    _rows(ax, names, in_unit("rise in cost per case", currency))
-    return figure
-
-
-@house_style
 def intervals(rows: Sequence[tuple[str, Estimate]], across: str) -> "Figure":
     """Draw named estimates with their intervals, from the top down."""
     figure, ax = canvas(0.8 + ROW * len(rows))
@@ -116,10 +105,6 @@ def intervals(rows: Sequence[tuple[str, Estimate]], across: str) -> "Figure":
     ax.axvline(0, color=INK, linewidth=0.8)
     _rows(ax, [shorten(name) for name, _ in rows], across)
     return figure
-
-
-def _describe(scenario: FailureScenario) -> str:
-    return f"{shorten(scenario.who)} {scenario.what}".strip()
 
 
 def _worth_value(summary: AgentSummary) -> float:

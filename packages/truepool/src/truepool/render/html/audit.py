@@ -1,7 +1,7 @@
 """An audit as one HTML file that needs nothing else: no network, no other file."""
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -17,6 +17,7 @@ from truepool.audits.values import (
     Calibration,
     CostCurve,
     Drift,
+    Finding,
 )
 from truepool.comparison import Comparison
 from truepool.core.arrays import FloatArray
@@ -52,13 +53,12 @@ LINKS = {
     "reliability": "calibration",
     "weights": "figure-weights",
     "credit": "figure-credit",
-    "incentives": "agents",
     "correlation": "redundancy",
     "threshold": "figure-threshold",
     "decision": "figure-decision",
     "comparison": "pools",
     "drift": "time",
-    "robustness": "robustness",
+    "details": "details",
     "segments": "segments",
     "capacity": "capacity",
 }
@@ -141,8 +141,9 @@ def sections(audit: Audit) -> Iterator[Section]:
         yield _pools(audit, audit.comparison)
     if audit.drift is not None:
         yield _time(audit, audit.drift)
-    if audit.robustness:
-        yield _robustness(audit)
+    detailed = [finding for finding in audit.findings if finding.details]
+    if detailed:
+        yield _details(detailed)
 
 
 def _calibration(audit: Audit) -> Section:
@@ -310,17 +311,22 @@ def _time(audit: Audit, drift: Drift) -> Section:
     )  # fmt: skip
 
 
-def _robustness(audit: Audit) -> Section:
-    """What the pool would cost if something happened to its agents."""
+def _details(findings: Sequence[Finding]) -> Section:
+    """The numbers that findings rest on, drawn and listed."""
     return _section(
-        "robustness", "What if", "What if an agent fails?",
-        worst=max(audit.robustness, key=lambda one: one.rise.value),
-        beside=[evidence.robustness(audit)],
-        figures={
-            "robustness": figures.robustness(
-                audit.robustness[:MAX_ROWS], audit.currency
-            )
+        "details", "Details", "What these findings rest on",
+        details={
+            one.code: {
+                "unit": one.unit,
+                "spoken": _spoken((n, format_estimate(v)) for n, v in one.details),
+            }
+            for one in findings
         },
+        figures={
+            one.code: figures.intervals(one.details[:MAX_ROWS], one.unit)
+            for one in findings
+        },
+        tables=[evidence.details(one) for one in findings],
     )  # fmt: skip
 
 

@@ -6,12 +6,10 @@ from markupsafe import Markup
 
 from truepool.comparison import Comparison
 from truepool.data.panel import Panel
-from truepool.games import Equilibrium
 from truepool.online import Trace
 from truepool.render import figures
 from truepool.render.html.layout import fragment
 from truepool.render.tables import comparison as comparison_tables
-from truepool.render.tables import game as game_tables
 from truepool.render.tables import panel as panel_tables
 from truepool.render.tables import replay as replay_tables
 from truepool.render.tables.grid import Grid
@@ -19,22 +17,17 @@ from truepool.render.tables.grid import Grid
 
 def panel(shown: Panel) -> Markup:
     """Return who reported how often, and how well."""
-    return _tables(panel_tables.grid(shown))
+    return tables(panel_tables.grid(shown))
 
 
 def comparison(shown: Comparison) -> Markup:
     """Return every pool with its intervals."""
-    return _tables(comparison_tables.grid(shown))
-
-
-def equilibrium(end: Equilibrium) -> Markup:
-    """Return an equilibrium beside truthful reports."""
-    return _tables(game_tables.comparison_with_truth(end))
+    return tables(comparison_tables.grid(shown))
 
 
 def trace(shown: Trace) -> Markup:
     """Return the losses, weights and figure of a replay."""
-    return _tables(
+    return tables(
         replay_tables.grid([shown.summary]),
         replay_tables.weights(shown.summary),
         figure=figures.replay(shown),
@@ -43,5 +36,6 @@ def trace(shown: Trace) -> Markup:
     )
 
 
-def _tables(*grids: Grid, **context: Any) -> Markup:
+def tables(*grids: Grid, **context: Any) -> Markup:
+    """Return tables, and what a template of a notebook takes besides."""
     return fragment("notebook.html.j2", grids=grids, **context)

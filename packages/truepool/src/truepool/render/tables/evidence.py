@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from truepool.audits.severity import FEEDS, PAST
-from truepool.audits.topics.incentives import IN_COSTS, payment_of
-from truepool.audits.values import AtCapacity, Audit, Calibration, Drift
+from truepool.audits.values import AtCapacity, Audit, Calibration, Drift, Finding
 from truepool.core.formatting import in_unit, money
 from truepool.measures.calibration import CLIP
 from truepool.measures.capacity import without_capacity
@@ -21,7 +20,7 @@ PAIRS = 8
 
 
 def grids(audit: Audit, most: int | None = None) -> tuple[Grid, ...]:
-    """Lay out the evidence as tables: calibration, agents, other pools, robustness.
+    """Lay out the evidence as tables: calibration, agents, other pools, details.
 
     Of more than ``most`` agents, those that can be judged come first, then those that
     earn the largest weights, then those with the most cases. Each table depends on
@@ -36,8 +35,7 @@ def grids(audit: Audit, most: int | None = None) -> tuple[Grid, ...]:
         tables.append(capacity(audit, audit.capacity))
     if audit.significance:
         tables.append(significance(audit))
-    if audit.robustness:
-        tables.append(robustness(audit))
+    tables += [details(finding) for finding in audit.findings if finding.details]
     return tuple(tables)
 
 
@@ -106,9 +104,7 @@ def agents(audit: Audit, most: int | None = None) -> Grid:
         if f.code in (*FEEDS, *PAST) and f.severity != "note"
     }
     sparse, unit = audit.missing > 0, audit.currency
-    gains = any(one.gain is not None for one in audit.agent_summaries)
     worths = any(one.worth is not None for one in audit.agent_summaries)
-    paid_in = unit if payment_of(audit.pool) == IN_COSTS else ""
     rows = tuple(
         (
             f"{one.agent}†" if one.agent in feeds else one.agent,
@@ -118,7 +114,6 @@ def agents(audit: Audit, most: int | None = None) -> Grid:
             format_estimate(one.weight),
             format_estimate(one.leave_one_out, sign=True),
             format_estimate(one.shapley, sign=True),
-            *(["-" if one.gain is None else number(one.gain)] if gains else []),
             number(one.brier),
             *([f"{one.cases:,}"] if sparse else []),
         )
@@ -131,7 +126,7 @@ def agents(audit: Audit, most: int | None = None) -> Grid:
         in_unit("own cost", unit),
         *([in_unit("pool there", unit)] if sparse else []), "weight earned",
         in_unit("credit", unit), in_unit("Shapley", unit),
-        *([in_unit("gain by misreporting", paid_in)] if gains else []), "Brier",
+        "Brier",
     ]  # fmt: skip
     headers += ["cases"] if sparse else []
     note = f"Worth: {_worth(audit)} " if worths else ""
@@ -147,11 +142,6 @@ def agents(audit: Audit, most: int | None = None) -> Grid:
         "Shapley: its share of what the mean of all agents saves, in costs, whatever "
         "the pool."
     )
-    if gains:
-        note += (
-            " Gain by misreporting: the most it could gain by reporting something "
-            "other than its belief."
-        )
     if feeds:
         note += " †: see the finding about its feed."
     essential = 2 + sparse + worths
@@ -205,21 +195,11 @@ def significance(audit: Audit) -> Grid:
     return Grid(title, headers, rows, notes, essential=2)
 
 
-def robustness(audit: Audit) -> Grid:
-    """What a failure would cost."""
-    rows = tuple(
-        (
-            f"{study.who} {study.what}",
-            format_estimate(study.rise),
-            format_estimate(study.cost),
-        )
-        for study in audit.robustness
-    )
-    unit = audit.currency
-    headers = ("if", in_unit("rise", unit), in_unit("cost per case", unit))
-    limit = without_capacity(audit.capacity)
-    notes = (f"Costs are{limit}.",) if limit else ()
-    return Grid("What a failure would cost", headers, rows, notes, essential=2)
+def details(finding: Finding) -> Grid:
+    """Lay out the numbers that a finding rests on."""
+    title = f"{finding.unit[:1].upper()}{finding.unit[1:]}"
+    rows = tuple((name, format_estimate(value)) for name, value in finding.details)
+    return Grid(title, ("", finding.unit), rows, essential=2)
 
 
 def capacity(audit: Audit, found: AtCapacity) -> Grid:

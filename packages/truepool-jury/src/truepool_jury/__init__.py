@@ -1,0 +1,1 @@
+"""LLM agents and juries of judges."""

@@ -1,0 +1,1 @@
+"""The verbs `truepool jury`, `truepool agent llm` and `truepool agent template`."""

@@ -1,0 +1,1 @@
+"""What a jury is measured by: certified automation, which cases to label."""

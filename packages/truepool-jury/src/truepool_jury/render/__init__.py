@@ -1,0 +1,1 @@
+"""How a jury is shown: sentences, tables and the page."""

@@ -1,0 +1,1 @@
+"""Games of agents that misreport, stress tests, and the re-run of the paper."""

@@ -1,0 +1,1 @@
+"""The verbs `truepool game` and, in `paper`, `truepool reproduce`."""

@@ -1,0 +1,1 @@
+"""Learners of the paper that have no regret bound."""

@@ -1,0 +1,1 @@
+"""Models of the paper beyond what `truepool agent train` needs."""

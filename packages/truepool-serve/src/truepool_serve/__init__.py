@@ -1,0 +1,1 @@
+"""The coordinator of pools over the network, its ledger, and its client."""

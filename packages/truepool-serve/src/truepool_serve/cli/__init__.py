@@ -1,0 +1,1 @@
+"""The verbs `truepool serve`, `truepool ledger` and `truepool agent serve`."""

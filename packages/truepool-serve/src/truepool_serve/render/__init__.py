@@ -1,0 +1,1 @@
+"""How the coordinator is shown: the dashboard and the statements of agents."""

@@ -1,0 +1,3 @@
+from fixtures import few_pools
+
+__all__ = ["few_pools"]

@@ -1,0 +1,4 @@
+from command import truepool
+from fixtures import follow
+
+__all__ = ["follow", "truepool"]

@@ -1,0 +1,3 @@
+from fixtures import given, nowhere
+
+__all__ = ["given", "nowhere"]
