@@ -188,3 +188,34 @@ def test_recalibration_that_makes_no_significant_difference_is_not_called_harmfu
 
     assert "makes no significant difference" in INDIFFERENT
     assert "relies on it" not in BACKFIRES + INDIFFERENT
+
+
+def test_which_outcomes_are_known_comes_before_agents_and_these_before_the_pool():
+    pool = candidate("worse-than-best", most="warning")
+    agent = candidate("fails-in-segment", ("bob",), price=lambda: MAY)
+    outcomes = candidate("selective-labels", (), price=lambda: None, most="warning")
+    found = [f.code for f in select_findings([pool, agent])]
+    assert found == ["fails-in-segment", "worse-than-best"]
+    assert select_findings([pool, agent, outcomes])[0].code == "selective-labels"
+
+
+def test_where_outcomes_are_selective_no_pool_is_said_to_cost_more_for_sure():
+    pool = candidate("worse-than-best", ("ada",), 1e-9)
+    outcomes = candidate("selective-labels", (), 1e-9, lambda: None)
+    found = {f.code: f for f in select_findings([pool, outcomes])}
+    assert found["worse-than-best"].severity == "note"
+    assert found["worse-than-best"].cause == ("selective-labels",)
+
+
+def test_what_follows_a_change_of_unit_waits_for_the_unit():
+    """The agent's later reports are in another unit: nothing else can be said of them."""
+    unit = candidate("rescaled-feed", ("ada",), since=100, between=(95, 105))
+    worse = candidate("drifted", ("ada",), since=300, between=(250, 350))
+    earlier = candidate("drifted", ("bob",), since=50, between=(40, 60))
+    other = candidate("rescaled-feed", ("bob",), since=300, between=(290, 310))
+    found = {
+        (f.code, *f.who): f for f in select_findings([unit, worse, earlier, other])
+    }
+    assert found["drifted", "ada"].severity == "note"
+    assert found["drifted", "ada"].cause == ("rescaled-feed", "ada")
+    assert found["drifted", "bob"].severity == "error"

@@ -21,8 +21,9 @@ def grave(found):
 
 
 def blamed(found):
-    """Agents that an error or a warning is about."""
-    return {f.who[0] for f in found.findings if f.severity != "note" and f.who}
+    """Agents that an error or a warning is about; a best agent is not at fault."""
+    grave = [f for f in found.findings if f.severity != "note" and f.who]
+    return {f.who[0] for f in grave if f.code != "worse-than-best"}
 
 
 def first(found, *codes):

@@ -13,7 +13,9 @@ from truepool.audits.severity import (
     LATE,
     NO_PROBABILITY,
     RUN,
+    SELECTION,
     SWAPPED,
+    UNIT,
 )
 from truepool.audits.values import SEVERITIES, Finding
 from truepool.core.arrays import FloatArray
@@ -23,7 +25,7 @@ from truepool.measures.inference.hypothesis_tests import long_run_variance
 CAUSES = (
     *FEEDS,
     RUN,
-    "rescaled-feed",
+    UNIT,
     SWAPPED,
     "reversed",
     NO_PROBABILITY,
@@ -54,7 +56,7 @@ OWN = (
     SWAPPED,
     "reversed",
     "drifted",
-    "rescaled-feed",
+    UNIT,
     NO_PROBABILITY,
     "over-confident",
     "under-confident",
@@ -79,7 +81,6 @@ it is paid."""
 STOPPED = "stopped-feed"
 """A feed that explains no fault without a date: what was sent was sent before it."""
 
-SELECTION = "selective-labels"
 DIRECTED = "difference between the shares of missing outcomes"
 """Unit of a selection by two decisions, which moves reports one way; with more, what
 it does to an agent depends on the class, and either way may come from it."""
@@ -92,6 +93,9 @@ SELECTED = (
 """Findings that outcomes known mostly in cases of one decision may cause alone: if it
 is yes, events are more frequent among the cases with an outcome than at the same
 reports; if it is no, they are rarer."""
+COMPARED = ("worse-than-best",)
+"""Findings that compare decisions: where outcomes are known of what the pool in use
+decided, whoever decides less often so seems to cost less."""
 DOUBTFUL = "This is doubtful: it may come from which cases have an outcome."
 DOUBTFUL_CAUSE = (
     " It is doubtful whether {}: that may come from which cases have an outcome."
@@ -104,7 +108,7 @@ BECAUSE = {
     RUN: "{who} sent one and the same report for a while",
     "repeated-feed": "{who} {sends} old reports",
     "changed-feed": "the feed of {who} changed",
-    "rescaled-feed": "the reports of {who} changed level or scale",
+    UNIT: "the reports of {who} changed level or scale",
     SWAPPED: "two class columns of {who} are swapped",
     "reversed": "{who} {is_} reversed",
     "drifted": "{who} got worse",
@@ -236,14 +240,16 @@ def _broken_feed(
 ) -> Finding | None:
     """Find the broken feed of the same agent, unless the fault began before it broke.
 
-    A fault without a date is measured on all reports, those of the broken feed too.
+    One whose unit changed is broken from there on. A fault without a date is measured
+    on all reports, those of the broken feed too.
     """
     if finding.code not in WAITING:
         return None
     feeds = [
         other
         for _, other in graded
-        if other.code in FEEDS
+        if other.code in (*FEEDS, UNIT)
+        and other is not finding
         and other.severity == "error"
         and other.who == finding.who[:1]
         and (finding.since is None or finding.since >= (other.since or 0))
@@ -280,6 +286,8 @@ def _selection(
     found = [
         f for _, f in graded if f.code in (SELECTION, LATE) and f.severity != "note"
     ]
+    if found and found[0].code == SELECTION and finding.code in COMPARED:
+        return found[0]
     if finding.code not in SELECTED or not found:
         return None
     if found[0].code == LATE:  # reports seem too high

@@ -10,9 +10,11 @@ from truepool.audits.candidate import Candidate
 from truepool.audits.severity import (
     BROKEN,
     CALIBRATION,
+    CURED_BY_A_POOL,
     DOUBTS,
     FIRST,
     NO_OUTCOME,
+    SELECTION,
     severity,
 )
 from truepool.audits.values import SEVERITIES, Finding, Severity
@@ -101,6 +103,7 @@ def _finding(
         candidate.since,
         candidate.date,
         segments=candidate.segments,
+        details=candidate.details,
     )
 
 
@@ -112,12 +115,12 @@ def _postpone(candidate: Candidate, finding: Finding) -> Finding:
 
 
 def _rank(finding: Finding) -> tuple[int, int, float, float]:
-    """Most severe first; of these doubts, feeds, agents, the pool; then by saving."""
+    """Most severe first; of these outcomes, feeds, agents, the pool; then by saving."""
     cost = 0.0 if finding.cost is None else max(finding.cost.value, 0.0)
     chance = 1.0 if finding.p_value is None else finding.p_value
     grade = SEVERITIES.index(finding.severity)
-    place = 2 if finding.who else 3
-    if finding.code in DOUBTS:
+    place = 2 if finding.who and finding.code not in CURED_BY_A_POOL else 3
+    if finding.code in (*DOUBTS, SELECTION):
         place = 0
     elif finding.code in FIRST:
         place = 1

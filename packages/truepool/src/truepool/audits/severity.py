@@ -32,6 +32,9 @@ FEEDS = ("constant-feed", "stopped-feed", "repeated-feed", "changed-feed")
 RUN = "constant-run"
 """A feed that was constant for a while."""
 
+UNIT = "rescaled-feed"
+"""An agent's reports changed unit, level or scale."""
+
 PAST = (RUN, "reporting-gap")
 """Faults of a feed that works again."""
 
@@ -40,6 +43,9 @@ NO_OUTCOME = (*FEEDS, *PAST, "rescaled-feed", "copy", "correlated", *DOUBTS)
 
 NO_PROBABILITY = "not-a-probability"
 """An agent's reports are at no level of a probability."""
+
+SELECTION = "selective-labels"
+"""Which cases have an outcome depends on what was decided."""
 
 FACTOR = "factor"
 """Unit of a change of an agent's reports that a factor undoes."""

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from truepool.core.arrays import Array, BoolArray, FloatArray, logit
+from truepool.core.engine import one_blas_thread
 from truepool.data.panel import Panel
 from truepool.measures.groups import FEWEST_CASES
 from truepool.pools import imputation
@@ -100,7 +101,8 @@ class Habits:
             return None
         x = logit(_some(panel.values[:, :, 0], LEARNED), CLIP)
         factor = imputation.learn(x[:, :, None], np.ones(len(x)))
-        spread = [_beside(x, factor, i) for i in range(x.shape[1])]
+        with one_blas_thread():  # the same bits in any process
+            spread = [_beside(x, factor, i) for i in range(x.shape[1])]
         known_by, seen = _identify(panel) if whole else (KnownBy.NOTHING, NO_CASES)
         dated = known_by in (KnownBy.DATE, KnownBy.NUMBER)
         return cls(

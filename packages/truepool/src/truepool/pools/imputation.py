@@ -20,6 +20,7 @@ import numpy as np
 
 from truepool.core import kernels
 from truepool.core.arrays import FloatArray, from_log_scale
+from truepool.core.engine import one_blas_thread
 from truepool.data.panel import Panel
 from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import thin
@@ -53,7 +54,8 @@ def learn(x: FloatArray, cases: FloatArray) -> FloatArray:
 
     ``cases`` (T,) are the weights of the cases; a missing report is NaN.
     """
-    columns = [_one_factor(x[:, :, j], cases) for j in range(x.shape[2])]
+    with one_blas_thread():  # the same bits in any process
+        columns = [_one_factor(x[:, :, j], cases) for j in range(x.shape[2])]
     return np.stack(columns, axis=2)
 
 

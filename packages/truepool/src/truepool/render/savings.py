@@ -1,6 +1,6 @@
 """What an audit says is saved, per 1,000 cases and in the unit of its costs."""
 
-from truepool.audits.attribution import SELECTION
+from truepool.audits.severity import SELECTION
 from truepool.audits.values import Audit
 from truepool.comparison import Estimate
 from truepool.render import numbers
