@@ -94,5 +94,5 @@ def test_silence_costs_what_leave_one_out_credit_says():
 
 def test_a_learned_pool_keeps_the_weights_it_had():
     worst = fragile(audit(PANEL, costs=COSTS, resamples=50, pool="best-agent"))
-    # All hangs on one agent: when it turns, the pool does.
+    # The pool is one agent: when that turns, the pool does.
     assert worst.details[-1].value.value > fragile(audited()).details[-1].value.value

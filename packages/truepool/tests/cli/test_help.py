@@ -7,7 +7,9 @@ from importlib.metadata import EntryPoints
 import pytest
 from distributions import install
 
+from truepool import cli
 from truepool.cli import PAGE_WIDTH, verbs
+from truepool.core import registry
 
 SLOW = ("typer", "typing", "importlib.metadata", "numpy")
 """What may not be imported for the list: each takes as long as Python to start."""
@@ -90,3 +92,11 @@ def test_a_plugin_in_an_archive_is_looked_for(monkeypatch, tmp_path, truepool):
     monkeypatch.setattr(verbs, "run", lambda: asked.append(1) or sys.exit())
     truepool("--help")
     assert asked == [1]
+
+
+def test_the_quick_page_knows_the_verbs_and_groups_that_the_parser_knows():
+    """It is printed without importing them, so it has their names of its own."""
+    ours = {verb.encode() for verb in verbs.ELSEWHERE if "." not in verb}
+    groups = {group.removeprefix("truepool.").encode() for group in registry.GROUPS}
+    assert ours == cli.LISTED
+    assert groups - {b"verbs"} == cli.READ
