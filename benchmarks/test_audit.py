@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from truepool.audits import audit
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool_lab.stress.drift import quality_panel
 
 MEMORY = """

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from truepool import credit
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 
 
 def panel_of(cases, agents):

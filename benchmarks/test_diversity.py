@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from truepool.data.panel import Panel
 from truepool.measures.diversity import correlation, disagreement
+from truepool.panel.panel import Panel
 
 
 @pytest.fixture(scope="module")

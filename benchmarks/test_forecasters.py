@@ -13,8 +13,8 @@ import pytest
 import tournament
 
 from truepool import credit, pools
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
 
 FORECASTERS = int(os.environ.get("TRUEPOOL_FORECASTERS", 5_000))
 QUESTIONS = int(os.environ.get("TRUEPOOL_QUESTIONS", 20_000))
@@ -83,7 +83,7 @@ def small():
 
 @pytest.mark.parametrize("name", ["vcg", "brier"])
 def test_a_fit_of_sparse_reports_against_the_table(name, ratio, monkeypatch):
-    monkeypatch.setattr("truepool.data.sparse.SPARSE_CELLS", 10**9)
+    monkeypatch.setattr("truepool.panel.sparse.SPARSE_CELLS", 10**9)
     cells, table = small()
     assert cells.sparse is not None
     assert table.sparse is None
@@ -95,7 +95,7 @@ def test_a_fit_of_sparse_reports_against_the_table(name, ratio, monkeypatch):
 
 
 def test_credit_of_sparse_reports_against_the_table(ratio, monkeypatch):
-    monkeypatch.setattr("truepool.data.sparse.SPARSE_CELLS", 10**9)
+    monkeypatch.setattr("truepool.panel.sparse.SPARSE_CELLS", 10**9)
     cells, table = small()
     ratio(
         lambda: credit.leave_one_out(cells, loss="log"),

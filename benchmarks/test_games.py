@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from joblib import Parallel, delayed
 
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool_lab.games import Game, Shift, draw_beliefs, incentives, payments, sweep
 from truepool_lab.games.dynamics import play
 from truepool_lab.games.payoffs import Steps

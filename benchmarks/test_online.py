@@ -12,8 +12,8 @@ import pytest
 
 from truepool import Stream, replay
 from truepool.core import kernels
-from truepool.data.panel import Panel
 from truepool.learners import every, make
+from truepool.panel.panel import Panel
 
 SIZES = {5: (1_000_000, 200), 50: (1_000_000, 60), 500: (100_000, 15)}
 LEARNERS = ["marginal", "gradient", "wsu", "hedge"]

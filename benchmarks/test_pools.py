@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.datasets import example
 from truepool.online import Stream
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools import load_pool
 from truepool.pools.auto import Auto
 from truepool.pools.mean import Mean

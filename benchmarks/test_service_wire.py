@@ -14,7 +14,7 @@ import httpx
 import msgspec
 import pytest
 
-from truepool.data.labels import Labels
+from truepool.panel.labels import Labels
 from truepool_serve.server.access import ANYONE
 from truepool_serve.server.agent_calls import AgentCalls
 from truepool_serve.server.coordinator import Coordinator

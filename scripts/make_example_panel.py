@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from truepool.cli.demo_panels import collect_reports
-from truepool.data.tables import write_table
+from truepool.tables import write_table
 
 OUT = Path(__file__).parents[1] / "packages/truepool/src/truepool/datasets/example.csv"
 SHARE_SILENT = 0.075

@@ -19,8 +19,8 @@ from truepool.audits.evidence import Evidence
 from truepool.audits.findings import select_findings
 from truepool.audits.topics import drift, feeds, outcome_rate
 from truepool.core.arrays import FloatArray, logit
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.mean import Mean
 from truepool_lab.stress.drift import quality_panel
 

@@ -28,8 +28,8 @@ from truepool.audits.findings import select_findings
 from truepool.audits.topics import drift, feeds, outcome_rate
 from truepool.audits.topics.reversal import doubt_outcome, reversed_agents
 from truepool.core.arrays import FloatArray
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.mean import Mean
 from truepool_lab.stress.drift import quality_panel
 from truepool_lab.stress.label_flip import LabelFlip

@@ -15,7 +15,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from truepool.audits.leaks import find_suspects
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 
 sys.path.append(str(Path(__file__).parents[1] / "packages/truepool/tests"))
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from truepool.comparison import Estimate, compare
 from truepool.core.arrays import BoolArray, FloatArray, IntArray
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.decisions import decide
 from truepool.measures.losses import cost
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 
 COSTS = Costs(fn=3, fp=1)
 EXPLORED = 0.3

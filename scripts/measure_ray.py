@@ -19,13 +19,13 @@ from measure_scale import write
 
 from truepool.core.engine import Engine, Processes, make_engine
 from truepool.core.engine.ray_cluster import OWN
-from truepool.data.tables import TableFormat
-from truepool.data.tables.column_selection import ColumnSelection
-from truepool.data.tables.dataset import open_dataset
-from truepool.data.tables.panel_stream import open_panels
 from truepool.pools.part_scorer import PartScorer, score_parts
 from truepool.pools.scorer import Scorer
 from truepool.pools.vcg import VCG
+from truepool.tables import TableFormat
+from truepool.tables.column_selection import ColumnSelection
+from truepool.tables.dataset import open_dataset
+from truepool.tables.panel_stream import open_panels
 
 
 def measure(folder: Path, engine: Engine, rounds: int) -> dict[str, float]:

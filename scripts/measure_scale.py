@@ -72,21 +72,21 @@ def read_by_group(path: Path) -> None:
 
 def fit(path: Path) -> None:
     """Learn credit and weights, and save the pool."""
-    from truepool.data.tables import TableFormat
-    from truepool.data.tables.dataset import open_dataset
-    from truepool.data.tables.panel_stream import open_panels
     from truepool.pools.vcg import VCG
+    from truepool.tables import TableFormat
+    from truepool.tables.dataset import open_dataset
+    from truepool.tables.panel_stream import open_panels
 
     VCG().fit_stream(open_panels(open_dataset(path), TableFormat())).save(_pool(path))
 
 
 def score(path: Path) -> None:
     """Score every row and write the result."""
-    from truepool.data.tables import TableFormat
-    from truepool.data.tables.batch_writer import open_writer
-    from truepool.data.tables.batches import read_batches
     from truepool.pools import load_pool
     from truepool.pools.scorer import Scorer
+    from truepool.tables import TableFormat
+    from truepool.tables.batch_writer import open_writer
+    from truepool.tables.batches import read_batches
 
     pool = load_pool(_pool(path))
     scorer = Scorer(pool)

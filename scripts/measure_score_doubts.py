@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import expit
 
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool.pools.habits import Doubt, Habits
 
 sys.path.append(str(Path(__file__).parents[1] / "packages/truepool/tests"))

@@ -20,9 +20,9 @@ from truepool.audits.evidence import Evidence
 from truepool.audits.severity import LIKELY
 from truepool.audits.topics.segments import skill_by_segment
 from truepool.core.arrays import BoolArray, FloatArray, IntArray
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.inference import holm
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.mean import Mean
 
 SEGMENTS, SHARES = (2, 5, 12), (0.03, 0.09, 0.22)

@@ -30,8 +30,8 @@ def files(name):
 def used(text):
     """Module and name of everything that is imported from truepool.
 
-    >>> sorted(used("from truepool import pools\\nimport truepool.data.panel"))
-    [('truepool', 'pools'), ('truepool.data.panel', '')]
+    >>> sorted(used("from truepool import pools\\nimport truepool.panel.panel"))
+    [('truepool', 'pools'), ('truepool.panel.panel', '')]
     """
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool_lab.stress import make
 
 Difficulty: TypeAlias = Callable[[Panel, np.random.Generator], Panel]

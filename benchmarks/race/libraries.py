@@ -12,7 +12,7 @@ from typing import IO, Self
 import numpy as np
 
 from truepool.core.arrays import FloatArray
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 
 PEERS = Path(__file__).parent / "peers"
 

@@ -11,10 +11,10 @@ from race.libraries import Answer, Peer
 from race.panels import PANELS, Draw
 from truepool.core.arrays import FloatArray, from_classes, to_classes
 from truepool.core.engine import Cell, Row
-from truepool.data.costs import Costs
 from truepool.measures.inference import independent_units
 from truepool.measures.losses import Loss
 from truepool.measures.scores import smooth_ece
+from truepool.panel.costs import Costs
 from truepool.pools.interface import Pool, configure
 
 OURS = "auto"

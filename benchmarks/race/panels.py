@@ -31,9 +31,9 @@ from race.difficulties import DIFFICULTIES
 from truepool import datasets
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.errors import SourceError
-from truepool.data.panel import Panel
 from truepool.datasets.location import folders
 from truepool.measures.folds import stratify
+from truepool.panel.panel import Panel
 
 DRAWS = 6
 MAX_NEW = 2_000

@@ -9,7 +9,7 @@ from typing import Any
 from reference.page import NOTE, join
 
 TOPICS = {
-    "panels": ("Panels, costs and decisions", ("truepool.data.weights",)),
+    "panels": ("Panels, costs and decisions", ("truepool.panel.weights",)),
     "pools": ("Pools", ("truepool.pools",)),
     "learners": (
         "Learners and streams",

@@ -8,8 +8,8 @@ from panels import random_panel
 
 from truepool import Stream, replay
 from truepool.core import kernels
-from truepool.data.panel import Panel
 from truepool.online import loop
+from truepool.panel.panel import Panel
 
 
 def digests(names):

@@ -19,7 +19,7 @@ from truepool.audits.values import (
     Reliability,
 )
 from truepool.comparison import Comparison, Estimate, Row
-from truepool.data.costs import Costs
+from truepool.panel.costs import Costs
 
 AGENTS = ("logistic", "forest", "tree", "bayes", "neighbours")
 NAN = float("nan")

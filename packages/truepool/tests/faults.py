@@ -3,8 +3,8 @@
 import numpy as np
 from simulated_faults import copycat, label_flip, quality_panel, temperature
 
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 
 SKILLS = [1.2, 1.1, 1.0, 1.3, 1.15]
 COSTS = Costs(fn=5, fp=1)

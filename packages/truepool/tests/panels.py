@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 
 PROBABILITIES = st.one_of(
     st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.floats(0.0, 1.0, width=32)

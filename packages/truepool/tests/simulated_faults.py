@@ -12,7 +12,7 @@ from truepool.core.arrays import (
     logit,
     to_classes,
 )
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 
 OUTCOMES, SHARED, OWN, NOISE, JITTER = 0, 1, 2, 3, 6
 """Axes with independent draws under every seed."""

@@ -13,10 +13,10 @@ from truepool import compare, pools
 from truepool.comparison.tested_cases import _estimates
 from truepool.core.engine import Engine, Processes
 from truepool.core.errors import SettingError, UnknownNameError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.folds import out_of_fold, splits
 from truepool.measures.losses import Loss
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.mean import Mean
 from truepool.pools.platt import Platt
 from truepool.pools.vcg import VCG

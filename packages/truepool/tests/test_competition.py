@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 import truepool as tp
 from truepool.comparison import Competition
 from truepool.core.errors import PanelError
-from truepool.data.sparse import SparseReports
 from truepool.measures.capacity import Capacity
 from truepool.measures.folds import panel_splits
+from truepool.panel.sparse import SparseReports
 from truepool.render.advice import steps
 
 CASES, DAYS, LIMIT = 6000, 300, 4

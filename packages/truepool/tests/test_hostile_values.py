@@ -21,7 +21,7 @@ from truepool.core.errors import (
     SettingError,
     TruepoolError,
 )
-from truepool.data import amounts
+from truepool.panel import amounts
 
 __all__ = ["truepool"]
 R, Y = [[0.1, 0.2], [0.3, 0.4]], [0, 1]

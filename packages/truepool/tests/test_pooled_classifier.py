@@ -24,8 +24,8 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from truepool import PooledClassifier
 from truepool.agents.partition import feature_silos
 from truepool.core.errors import AgentError, OutcomeError, SettingError
-from truepool.data.costs import Costs
 from truepool.measures.losses import Loss
+from truepool.panel.costs import Costs
 from truepool.pools.auto import Auto
 from truepool.pools.mean import Mean
 from truepool.pools.platt import Platt

@@ -11,7 +11,7 @@ import pytest
 from simulated_juries import RECIPES, simulate
 
 import truepool as tp
-from truepool.data.tables import read_column_names
+from truepool.tables import read_column_names
 from truepool_jury.juries.verdict_table import in_words_of_a_jury
 
 JUDGES = ("ann", "bob", "cy", "dee", "eve")

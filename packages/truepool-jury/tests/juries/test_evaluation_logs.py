@@ -5,7 +5,7 @@ import json
 import pytest
 
 from truepool.core.errors import OutcomeError, SettingError, SourceError
-from truepool.data.tables import ReportTable, TableFormat
+from truepool.tables import ReportTable, TableFormat
 from truepool_jury.juries import read_verdicts
 from truepool_jury.juries.evaluation_logs import READERS, read_log
 

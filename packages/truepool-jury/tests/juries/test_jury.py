@@ -23,10 +23,10 @@ from truepool.core.errors import (
     SettingError,
 )
 from truepool.core.formatting import percent
-from truepool.data.tables import ReportTable
 from truepool.measures.inference import estimate_rate
 from truepool.pools.log_odds import LogOdds
 from truepool.pools.shrunk import Shrunk
+from truepool.tables import ReportTable
 from truepool_jury.juries.advice import advise
 from truepool_jury.juries.column_pairs import order_bias, repetition
 from truepool_jury.juries.judges import similarity

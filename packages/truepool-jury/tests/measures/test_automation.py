@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binomtest
 
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
+from truepool.panel.costs import Costs
 from truepool_jury.measures.automation import (
     MIN_FORECAST,
     certify,

@@ -8,7 +8,7 @@ import pytest
 from simulated_juries import RECIPES, simulate, with_labels
 
 import truepool as tp
-from truepool.data.tables import ReportTable
+from truepool.tables import ReportTable
 from truepool_jury.render.advice import MAX_NAMED, headline, steps
 from truepool_jury.render.page import MAX_ITEMS, html
 

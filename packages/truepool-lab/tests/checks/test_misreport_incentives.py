@@ -5,7 +5,7 @@ from panels import random_panel
 from truepool.audits import audit
 from truepool.audits.evidence import Evidence
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
+from truepool.panel.costs import Costs
 from truepool.pools import configure
 from truepool_lab.checks import incentives as topic
 from truepool_lab.games import incentives

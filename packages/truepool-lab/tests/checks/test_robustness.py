@@ -3,7 +3,7 @@ from types import SimpleNamespace
 from faults import COSTS, sound
 
 from truepool.audits import audit
-from truepool.data.costs import Costs
+from truepool.panel.costs import Costs
 from truepool_lab.checks.robustness import check
 
 

@@ -7,8 +7,8 @@ from panels import random_panel
 
 from truepool.audits import audit
 from truepool.audits.evidence import Evidence
-from truepool.data.labels import Labels
 from truepool.measures.losses import Loss
+from truepool.panel.labels import Labels
 from truepool.pools import configure
 from truepool_lab.checks.robustness import robustness
 from truepool_lab.stress.label_flip import LabelFlip

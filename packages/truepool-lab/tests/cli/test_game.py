@@ -8,7 +8,7 @@ import pytest
 from panels import random_panel
 
 from truepool.core.errors import SettingError
-from truepool.data.tables import write_table
+from truepool.tables import write_table
 from truepool_lab.cli.game import parse_sweep
 
 QUICK = ["--cases", "500", "--cost-fn", "10"]

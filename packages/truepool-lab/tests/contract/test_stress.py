@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from panels import panels, random_panel
 
 from truepool.core.errors import AgentError, SettingError, UnknownNameError
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool_lab import stress
 
 EVERY = list(stress.every())

@@ -13,7 +13,7 @@ from truepool.core.errors import (
     SettingError,
     UnknownNameError,
 )
-from truepool.data.costs import Costs
+from truepool.panel.costs import Costs
 from truepool_lab.games import (
     ClippedBeliefsWarning,
     Game,

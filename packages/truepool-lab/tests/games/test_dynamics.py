@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from truepool.core.errors import SettingError, UnknownNameError
-from truepool.data.costs import Costs
+from truepool.panel.costs import Costs
 from truepool.pools import every
 from truepool_lab.games import Game, Shift, payments
 from truepool_lab.games.dynamics import draw_visibility

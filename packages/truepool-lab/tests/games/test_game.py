@@ -9,8 +9,8 @@ from panels import random_panel
 
 import truepool as tp
 from truepool.core.errors import BeliefError, SettingError, UnknownNameError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool_lab.games import Game, PriceOfAnarchy
 
 COSTS = Costs(fn=10, fp=1)

@@ -11,8 +11,8 @@ from panels import random_panel
 
 import truepool as tp
 from truepool.core.errors import SettingError, UnknownNameError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool_lab.games import draw_beliefs, incentives
 from truepool_lab.games.misreport_trial import FAMILIES, SEARCH_CASES
 from truepool_lab.games.misreports import AgentIncentive

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from panels import random_panel
 
 from truepool.core.errors import SettingError, UnknownNameError
-from truepool.data.costs import Costs
 from truepool.measures.losses import Loss
+from truepool.panel.costs import Costs
 from truepool.pools import make as named_pool
 from truepool.pools.mean import Mean
 from truepool.pools.median import Median

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
+from truepool.panel.costs import Costs
 from truepool_lab.games import Affine, Game, Shift, verify
 
 COSTS = Costs(fn=10, fp=1)

@@ -15,8 +15,8 @@ from panels import random_panel
 from truepool import pools, scores
 from truepool.core.arrays import from_log_scale, to_classes
 from truepool.core.errors import SettingError
-from truepool.data.panel import Panel
 from truepool.measures.folds import splits
+from truepool.panel.panel import Panel
 from truepool.pools.auto import CANDIDATES, TWO_CLASSES
 from truepool.pools.interface import configure
 from truepool_lab.pools.attention import Attention

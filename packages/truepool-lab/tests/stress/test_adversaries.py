@@ -11,8 +11,8 @@ from scipy.stats import kstest
 from truepool import credit, pools, replay
 from truepool.core.arrays import log_scale
 from truepool.core.errors import AgentError, SettingError, UnknownNameError
-from truepool.data.panel import Panel
 from truepool.measures.scores import confusion
+from truepool.panel.panel import Panel
 from truepool_lab.stress.collusion import Collusion
 from truepool_lab.stress.constant import ConstantLow
 from truepool_lab.stress.copycat import Copycat

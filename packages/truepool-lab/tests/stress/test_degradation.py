@@ -7,7 +7,7 @@ from panels import random_panel
 
 from truepool.core.arrays import log_scale
 from truepool.core.errors import SettingError, UnknownNameError
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool_lab.stress.degradation import Degradation
 from truepool_lab.stress.drift import KINDS, schedule
 

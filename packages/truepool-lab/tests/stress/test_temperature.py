@@ -9,8 +9,8 @@ from panels import panels, random_panel
 
 from truepool.core.arrays import log_scale
 from truepool.core.errors import SettingError
-from truepool.data.panel import Panel
 from truepool.measures.scores import ece
+from truepool.panel.panel import Panel
 from truepool_lab.stress.drift import quality_panel
 from truepool_lab.stress.temperature import Temperature
 

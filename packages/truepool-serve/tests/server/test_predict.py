@@ -16,7 +16,7 @@ from server.service import FRAUD, Local
 
 from truepool.core import names, plugins
 from truepool.core.errors import AgentFaultError, SettingError
-from truepool.data.labels import Labels
+from truepool.panel.labels import Labels
 from truepool_serve.server import adapters, agent_calls, http, operations
 from truepool_serve.server.agent_calls import check_report
 from truepool_serve.server.endpoints import TEMPLATES, Endpoint

@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truepool import agents, datasets, learners, pools
+    from truepool.agents.features import Features
     from truepool.audits import Audit, audit
     from truepool.comparison import Comparison, compare
     from truepool.core.errors import TruepoolError
-    from truepool.data import weights
-    from truepool.data.costs import Costs
-    from truepool.data.features import Features
-    from truepool.data.panel import Panel
-    from truepool.data.tables import ReportTable, read_panel, read_reports
     from truepool.measures import credit, diversity, losses, scores
     from truepool.measures.decisions import decide
     from truepool.online import Stream, Trace, load_stream, replay
+    from truepool.panel import weights
+    from truepool.panel.costs import Costs
+    from truepool.panel.panel import Panel
     from truepool.pooled_classifier import PooledClassifier
     from truepool.pools import load_pool
     from truepool.pools.auto import Auto
     from truepool.pools.mean import Mean
     from truepool.pools.vcg import VCG
+    from truepool.tables import ReportTable, read_panel, read_reports
 
 _MODULES = {
     "agents": "agents",
@@ -45,16 +45,16 @@ _MODULES = {
     "losses": "measures.losses",
     "pools": "pools",
     "scores": "measures.scores",
-    "weights": "data.weights",
+    "weights": "panel.weights",
 }
 _NAMES = {
     "Audit": "audits",
     "Comparison": "comparison",
-    "Costs": "data.costs",
-    "Features": "data.features",
-    "Panel": "data.panel",
+    "Costs": "panel.costs",
+    "Features": "agents.features",
+    "Panel": "panel.panel",
     "PooledClassifier": "pooled_classifier",
-    "ReportTable": "data.tables",
+    "ReportTable": "tables",
     "Stream": "online",
     "Trace": "online",
     "TruepoolError": "core.errors",
@@ -63,8 +63,8 @@ _NAMES = {
     "decide": "measures.decisions",
     "load_pool": "pools",
     "load_stream": "online",
-    "read_panel": "data.tables",
-    "read_reports": "data.tables",
+    "read_panel": "tables",
+    "read_reports": "tables",
     "replay": "online",
 }
 

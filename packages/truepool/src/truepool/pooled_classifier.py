@@ -24,10 +24,10 @@ from truepool.agents.interface import as_reports, check_agent, class_probabiliti
 from truepool.agents.partition import feature_silos
 from truepool.core.arrays import Array, FloatArray
 from truepool.core.errors import AgentError, SettingError
-from truepool.data.costs import Costs
-from truepool.data.labels import Labels, check_labels
 from truepool.measures.folds import Folds, evaluation_cases, splits
 from truepool.measures.losses import Loss
+from truepool.panel.costs import Costs
+from truepool.panel.labels import Labels, check_labels
 from truepool.pools.interface import Pool, configure
 from truepool.pools.vcg import VCG
 

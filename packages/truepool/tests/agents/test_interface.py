@@ -6,7 +6,7 @@ from sklearn.svm import LinearSVC
 
 from truepool.agents.interface import check_agent, class_probabilities
 from truepool.core.errors import AgentError, ReportError
-from truepool.data.labels import Labels
+from truepool.panel.labels import Labels
 
 
 class Fixed:

@@ -28,9 +28,9 @@ from truepool.audits.findings import select_findings
 from truepool.audits.severity import RUN
 from truepool.cli.demo_panels import DEGRADED, HOSTILE, build
 from truepool.comparison import Estimate
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.online.alarms.change_point import change
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 
 QUICK = {"costs": COSTS, "resamples": 50}
 SAVES = Estimate(0.2, 0.1, 0.3)

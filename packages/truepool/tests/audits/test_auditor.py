@@ -20,9 +20,9 @@ from truepool.audits import Audit, audit
 from truepool.audits.severity import FIRST
 from truepool.core.engine import Processes
 from truepool.core.errors import CostError, OutcomeError, SettingError, UnknownNameError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.losses import Loss
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.mean import Mean
 
 QUICK = {"costs": COSTS, "resamples": 50}

@@ -5,8 +5,8 @@ from panels import random_panel
 
 from truepool.audits.cross_validation import CrossValidation, recalibrate
 from truepool.audits.sampling import Sampling
-from truepool.data.panel import Panel
 from truepool.measures.folds import out_of_fold, splits
+from truepool.panel.panel import Panel
 from truepool.pools.mean import Mean
 from truepool.pools.vcg import VCG
 

@@ -11,10 +11,10 @@ import pytest
 
 from truepool.audits import audit, topics
 from truepool.audits.cross_validation import FOLDS
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.datasets import example
 from truepool.measures.folds import splits
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.interface import Pool
 
 TIMED = Panel(example().reports, example().outcomes, times=np.arange(len(example())))

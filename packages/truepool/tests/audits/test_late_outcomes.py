@@ -9,8 +9,8 @@ from truepool.audits import audit
 from truepool.audits.auditor import find_late_outcomes
 from truepool.audits.evidence import Evidence
 from truepool.audits.severity import LATE
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.mean import Mean
 
 COSTS = Costs(fn=10, fp=1)

@@ -9,8 +9,8 @@ from truepool.audits import audit
 from truepool.audits.leaks import find_suspects, separation_chance
 from truepool.audits.severity import LEAK
 from truepool.core.errors import AgentError
-from truepool.data.panel import Panel
 from truepool.datasets import example
+from truepool.panel.panel import Panel
 from truepool.pools.platt import Platt
 
 QUICK = {"costs": COSTS, "resamples": 50}

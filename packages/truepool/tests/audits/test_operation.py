@@ -11,10 +11,10 @@ from scipy.special import expit
 from truepool.audits import audit
 from truepool.audits.evidence import Evidence
 from truepool.audits.operation import cases_per_month, operations
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.folds import evaluation_cases, out_of_fold, panel_splits
 from truepool.measures.inference import share_interval
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.mean import Mean
 from truepool.pools.platt import Platt
 

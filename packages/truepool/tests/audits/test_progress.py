@@ -14,8 +14,8 @@ from truepool.audits.progress import compare_audits
 from truepool.audits.values import Fix, Segment
 from truepool.comparison import Estimate
 from truepool.core.errors import SourceError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.render.verdict import DEFAULT_POOL, changes
 
 QUICK = {"costs": COSTS, "resamples": 20}

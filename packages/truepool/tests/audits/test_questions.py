@@ -9,7 +9,7 @@ from truepool import compare
 from truepool.audits import audit
 from truepool.audits.evidence import Evidence
 from truepool.audits.topics.calibration import calibration
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool.pools.mean import Mean
 
 CASES = 200

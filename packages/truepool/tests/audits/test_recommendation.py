@@ -29,7 +29,7 @@ from truepool.audits.recommendation import CHANGED, recommend
 from truepool.audits.severity import BROKEN, CURED_BY_A_POOL, LABELS
 from truepool.audits.values import Finding, Fix, Recommendation
 from truepool.comparison import Estimate
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool.pools import every
 from truepool.pools.mean import Mean
 from truepool.render.html.audit import html

@@ -14,7 +14,7 @@ from truepool.audits.recommendation import (
 )
 from truepool.audits.topics import comparison
 from truepool.core.errors import SettingError
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 
 QUICK = {"costs": COSTS, "resamples": 50}
 

@@ -6,7 +6,7 @@ from scipy.special import expit
 
 from truepool.audits.report_change import Effect, judge_change, undo
 from truepool.audits.timeline import timeline
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 
 CASES, PLACE = 8000, 4000
 

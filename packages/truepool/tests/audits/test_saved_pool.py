@@ -10,8 +10,8 @@ from scipy.special import expit, logit
 import truepool as tp
 from truepool.audits import audit
 from truepool.core.errors import AgentError, PanelError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 
 COSTS = Costs(fn=20, fp=1)
 QUICK = {"costs": COSTS, "resamples": 100}

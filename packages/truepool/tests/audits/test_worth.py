@@ -11,10 +11,10 @@ from truepool.audits import audit
 from truepool.audits.evidence import Evidence
 from truepool.audits.topics import comparison
 from truepool.audits.worth import agent_worth, cost_of, estimate_rise
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures import folds
 from truepool.measures.folds import evaluation_cases, out_of_fold, panel_splits
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 
 QUICK = {"costs": COSTS, "resamples": 50}
 

@@ -8,7 +8,7 @@ from command import EXAMPLE_NOTE
 from faults import copied, sound
 from panels import random_panel
 
-from truepool.data.tables import write_table
+from truepool.tables import write_table
 
 
 def table(path, panel):

@@ -19,7 +19,7 @@ from pyarrow import csv
 from truepool import learners, pools
 from truepool.cli import verbs
 from truepool.core import kernels
-from truepool.data.tables import write_table
+from truepool.tables import write_table
 
 EXAMPLE = str(files("truepool.datasets") / "example.csv")
 QUICK = ["--pool", "vcg", "--pool", "platt"]

@@ -7,7 +7,7 @@ import pytest
 
 import truepool as tp
 from truepool.core.errors import ReportError
-from truepool.data.tables.column_profile import profile_columns
+from truepool.tables.column_profile import profile_columns
 
 T = 300
 Y = (np.arange(T) % 3 == 0).astype(int)

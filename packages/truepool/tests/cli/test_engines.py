@@ -51,7 +51,7 @@ def test_an_engine_without_work_for_it_is_refused(words, sentence, place, truepo
 
 
 def test_a_pool_without_sums_is_fitted_here(place, truepool, monkeypatch):
-    monkeypatch.setattr("truepool.data.tables.row_sample.MOST_ROWS", 10)
+    monkeypatch.setattr("truepool.tables.row_sample.MOST_ROWS", 10)
     code, _, err = truepool("fit", "set", "--pool", "platt", "-o", "w.pool", *RAY)
     assert code == 2
     assert "more than 10 rows; got the pool 'platt'. Leave it out" in err

@@ -9,9 +9,9 @@ import pytest
 
 import truepool as tp
 from truepool.core.errors import AgentError, OutcomeError, ReportError
-from truepool.data import sparse
-from truepool.data.sparse import SparseReports
-from truepool.data.tables.reader import TableWarning
+from truepool.panel import sparse
+from truepool.panel.sparse import SparseReports
+from truepool.tables.reader import TableWarning
 
 LONG = ("--long", "question", "forecaster", "probability")
 OUTCOME = ("--outcome", "happened")
@@ -83,7 +83,7 @@ def test_no_verb_of_the_path_writes_the_whole_table_out(
 ):  # fmt: skip
     monkeypatch.setattr(sparse, "SPARSE_CELLS", 1_000)
     monkeypatch.setattr("truepool.core.arrays.BLOCK", 400)
-    monkeypatch.setattr("truepool.data.tables.batches.LONG_BLOCKS", 1)
+    monkeypatch.setattr("truepool.tables.batches.LONG_BLOCKS", 1)
     dense = SparseReports.dense
     sizes = []
 

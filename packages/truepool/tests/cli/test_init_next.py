@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from truepool.data.tables.column_profile import format_mean, profile_columns
+from truepool.tables.column_profile import format_mean, profile_columns
 
 T = 90
 RNG = np.random.default_rng(3)

@@ -16,7 +16,7 @@ from pyarrow import parquet
 
 import truepool as tp
 from truepool.cli import screen
-from truepool.data.tables import part_reader, row_sample
+from truepool.tables import part_reader, row_sample
 
 PANEL = random_panel(1, cases=240, silent=0.1)
 AGENTS = ("ada", "bob", "cy", "di")
@@ -338,7 +338,7 @@ def test_ten_thousand_agents_are_replayed_without_a_matrix_of_all_pairs(
 PEAKS = """
 import pathlib, sys
 from truepool.cli import main
-from truepool.data.tables import dataset, row_sample
+from truepool.tables import dataset, row_sample
 dataset.BATCH_NUMBERS, row_sample.MOST_ROWS = 1 << 15, 1_000
 for words in (line.split() for line in sys.argv[1:]):
     sys.argv[1:] = words

@@ -10,8 +10,8 @@ from messy_tables import TABLES, write
 from numpy.testing import assert_allclose
 
 from truepool.cli import compare, config
-from truepool.data.panel import Panel
-from truepool.data.tables import read_column_names
+from truepool.panel.panel import Panel
+from truepool.tables import read_column_names
 
 KINDS = pytest.mark.parametrize("kind", TABLES)
 

@@ -12,8 +12,8 @@ from numpy.testing import assert_allclose
 
 from truepool.cli.verbs import BARE, expand_bare
 from truepool.core.errors import PoolFileError, SettingError
-from truepool.data.tables import TableFormat
 from truepool.pools import persistence
+from truepool.tables import TableFormat
 
 T = 120
 RNG = np.random.default_rng(11)

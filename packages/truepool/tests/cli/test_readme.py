@@ -11,7 +11,7 @@ import pytest
 
 from truepool.cli.demo import FILES, OUTCOME
 from truepool.cli.demo_panels import build
-from truepool.data.tables import write_table
+from truepool.tables import write_table
 
 ROOT = Path(__file__).parents[4]
 README = (ROOT / "README.md").read_text()

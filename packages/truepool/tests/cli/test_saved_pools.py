@@ -17,11 +17,11 @@ from panels import random_panel
 from pyarrow import parquet
 
 import truepool as tp
-from truepool.data.panel import Panel
-from truepool.data.tables import TableFormat, batch_writer, batches
+from truepool.panel.panel import Panel
 from truepool.pools import persistence
 from truepool.pools.mean import Mean
 from truepool.pools.scorer import Scorer
+from truepool.tables import TableFormat, batch_writer, batches
 
 PANEL = random_panel(1, cases=90, silent=0.2)
 AGENTS = ["ada", "bob", "cy", "di"]

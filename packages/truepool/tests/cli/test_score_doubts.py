@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scenarios import bank
 from scipy.special import expit
 
-from truepool.data.tables import batches
+from truepool.tables import batches
 
 NAMES = ["acme", "bolt", "corvid", "dray"]
 LEARN, NEW = 2000, 300

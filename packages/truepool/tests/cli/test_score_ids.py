@@ -11,8 +11,8 @@ import pytest
 from panels import random_panel
 
 import truepool as tp
-from truepool.data.tables import repeated_ids
-from truepool.data.tables.repeated_ids import RepeatedIds
+from truepool.tables import repeated_ids
+from truepool.tables.repeated_ids import RepeatedIds
 
 AGENTS = ("ada", "bob", "cy", "di")
 IDS = ["a", "b", "a", "", "", "c", "a", "d"]
@@ -49,7 +49,7 @@ def test_repeated_ids_are_warned_of_and_all_cases_are_scored(place, truepool, ne
 
 
 def test_ids_of_a_stream_are_compared_from_batch_to_batch(place, truepool, monkeypatch):
-    monkeypatch.setattr("truepool.data.tables.batches.BATCH_SIZE", 2)
+    monkeypatch.setattr("truepool.tables.batches.BATCH_SIZE", 2)
     lines = (place / "new.jsonl").read_bytes()
     stream = io.TextIOWrapper(io.BufferedReader(io.BytesIO(lines)))
     monkeypatch.setattr(sys, "stdin", stream)

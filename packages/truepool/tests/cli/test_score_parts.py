@@ -17,11 +17,11 @@ import truepool as tp
 from truepool.cli import screen
 from truepool.core.engine import Engine
 from truepool.core.errors import SourceError
-from truepool.data.tables import TableFormat, dataset
-from truepool.data.tables.column_selection import ColumnSelection
-from truepool.data.tables.manifest import Manifest
 from truepool.pools import persistence, scorer
 from truepool.pools.part_scorer import PartScorer, score_parts
+from truepool.tables import TableFormat, dataset
+from truepool.tables.column_selection import ColumnSelection
+from truepool.tables.manifest import Manifest
 
 AGENTS = ("ada", "bob", "cy", "di")
 PANEL = random_panel(1, cases=90, silent=0.2)

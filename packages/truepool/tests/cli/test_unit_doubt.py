@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from truepool.core.errors import ReportError
-from truepool.data.tables import TableFormat
 from truepool.pools import persistence
 from truepool.pools.unit_doubt import doubt_likeness
+from truepool.tables import TableFormat
 
 T = 300
 RNG = np.random.default_rng(5)

@@ -9,13 +9,13 @@ from truepool import pools
 from truepool.audits import audit
 from truepool.comparison import compare
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.calibration import cox
 from truepool.measures.credit import intervals, leave_one_out, shapley
 from truepool.measures.folds import GROUP_PARTS, panel_splits
 from truepool.measures.inference import independent_units, paired_p_values
 from truepool.measures.losses import Loss, agent_losses
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 
 COUNTS = np.random.default_rng(4).integers(1, 4, 60)
 COSTS = Costs(fn=10, fp=1)

@@ -8,14 +8,14 @@ from panels import random_panel
 from truepool import pools
 from truepool.comparison import compare
 from truepool.core.errors import CostError, PanelError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.credit import contributions, leave_one_out, shapley
 from truepool.measures.decisions import decide
 from truepool.measures.diversity import disagreement
 from truepool.measures.fixed_weights import FixedWeights
 from truepool.measures.losses import Loss, agent_losses
 from truepool.measures.scores import summary
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.persistence import load
 
 COSTS = Costs(fn="amount", fp=5, tp="review", tn=-0.5, currency="EUR")

@@ -13,10 +13,10 @@ from http_publisher import publish
 from numpy.testing import assert_array_equal
 
 from truepool import datasets
+from truepool.agents.features import Features
 from truepool.core.errors import ChecksumError, SettingError, SourceError, TruepoolError
-from truepool.data.features import Features
-from truepool.data.panel import Panel
 from truepool.datasets.files import File
+from truepool.panel.panel import Panel
 
 EVERY = datasets.every()
 READ = {name: one for name, one in EVERY.items() if one.files}

@@ -21,10 +21,10 @@ from sklearn.naive_bayes import GaussianNB
 from training_data import features
 
 import truepool as tp
+from truepool.agents.features import Features
 from truepool.cli.verbs import every_command
 from truepool.core.errors import OutcomeError
-from truepool.data.costs import Costs
-from truepool.data.features import Features
+from truepool.panel.costs import Costs
 
 PANEL = random_panel(3, cases=90, agents=3)
 R, Y = PANEL.reports, PANEL.outcomes

@@ -17,10 +17,10 @@ from panels import panels, random_panel
 from truepool import Stream, learners, load_stream, replay
 from truepool.core import kernels
 from truepool.core.errors import AgentError, SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.losses import NAMES, Loss
 from truepool.online import decide, feedback, loop, settle
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 
 EVERY = list(learners.every())
 each = pytest.mark.parametrize("name", EVERY)

@@ -26,11 +26,11 @@ from truepool.core.errors import (
     UnknownNameError,
 )
 from truepool.core.kernels import reference
-from truepool.data.costs import Costs
-from truepool.data.reports import check_reports
 from truepool.measures.decisions import decide
 from truepool.measures.losses import NAMES
 from truepool.measures.scores import loss
+from truepool.panel.costs import Costs
+from truepool.panel.reports import check_reports
 from truepool.pools import LinearPool
 from truepool.pools.interface import FixedPool
 

@@ -7,12 +7,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from truepool import compare, learners, pools, replay
 from truepool.core.errors import SettingError
-from truepool.data import sparse
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
 from truepool.measures import credit
 from truepool.measures.losses import NAMES
+from truepool.panel import sparse
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
 
 SCALING = [name for name, cls in pools.every().items() if cls.scales]
 OTHERS = [name for name, cls in pools.every().items() if not cls.scales]

@@ -10,7 +10,7 @@ from distributions import install
 from truepool.audits import topics
 from truepool.core import plugins, registry
 from truepool.core.errors import PluginError
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 
 TOOLS = {
     "workshop/__init__.py": "",

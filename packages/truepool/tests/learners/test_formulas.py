@@ -15,10 +15,10 @@ from plain_learners import (
 
 from truepool import replay
 from truepool.core.errors import SettingError
-from truepool.data.panel import Panel
 from truepool.learners import make
 from truepool.measures.losses import Loss
 from truepool.online.decision import decide, feedback
+from truepool.panel.panel import Panel
 
 SEEDS = st.integers(0, 100)
 

@@ -9,9 +9,9 @@ from panels import panels, random_panel
 from truepool import replay
 from truepool.core import kernels
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.learners import every, make
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 
 GUARANTEED = ["hedge", "gradient", "adahedge", "wsu", "boa", "ml-poly", "fixed-share"]
 SIGNALS = [(name, {}) for name in GUARANTEED] + [

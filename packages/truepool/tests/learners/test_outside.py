@@ -13,8 +13,8 @@ from truepool import Stream, replay
 from truepool.core import kernels
 from truepool.core.errors import LearnerError, SettingError
 from truepool.core.kernels import compilation
-from truepool.data.panel import Panel
 from truepool.learners import Learner, every
+from truepool.panel.panel import Panel
 
 
 @dataclass(frozen=True, kw_only=True)

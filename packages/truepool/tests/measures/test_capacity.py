@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.capacity import UNITS, Capacity
 from truepool.measures.decisions import decide
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 
 probabilities = st.floats(0, 1)
 days = st.sampled_from(["2026-01-04", "2026-01-05T23:59", "2026-01-05", "2026-01-12"])

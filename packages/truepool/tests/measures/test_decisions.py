@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from panels import random_panel
 
 from truepool.core.errors import ReportError, SettingError
-from truepool.data.costs import Costs
 from truepool.measures.decisions import decide
+from truepool.panel.costs import Costs
 
 
 @given(st.integers(0, 1000), st.floats(0.1, 20), st.floats(0.1, 20))

@@ -13,9 +13,6 @@ from scipy.special import expit, logit
 
 from truepool.core import arrays
 from truepool.core.errors import CostError, SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.weights import effective_number
 from truepool.measures.decisions import choose
 from truepool.measures.diversity import (
     correlation,
@@ -24,6 +21,9 @@ from truepool.measures.diversity import (
     effective_agents,
     mean_over_pairs,
 )
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.weights import effective_number
 
 ANY_PANEL = st.one_of(panels(), panels(classes=3))
 NAN = float("nan")

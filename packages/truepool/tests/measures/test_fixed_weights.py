@@ -9,11 +9,11 @@ from panels import panels, random_panel
 
 from truepool.core import kernels
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures import fixed_weights
 from truepool.measures.fixed_weights import FixedWeights
 from truepool.measures.losses import Loss
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 
 COSTS = Costs(fn=5, fp=1)
 CONVEX = [Loss("brier"), Loss("cost-brier", COSTS), Loss("log")]

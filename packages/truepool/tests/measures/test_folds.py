@@ -12,8 +12,6 @@ from sklearn.model_selection import (
 )
 
 from truepool.core.errors import SettingError
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
 from truepool.measures.folds import (
     _capped,
     evaluation_cases,
@@ -21,6 +19,8 @@ from truepool.measures.folds import (
     splits,
     thin,
 )
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
 from truepool.pools.best_agent import BestAgent
 from truepool.pools.vcg import VCG
 

@@ -11,8 +11,8 @@ from truepool import losses
 from truepool.core import arrays
 from truepool.core.arrays import to_classes
 from truepool.core.errors import SettingError, UnknownNameError
-from truepool.data.costs import Costs
 from truepool.measures.losses import NAMES, Loss, agent_losses, mean_over_reports
+from truepool.panel.costs import Costs
 
 COSTS = Costs(fn=10, fp=1)
 SEEDS = st.integers(0, 10_000)

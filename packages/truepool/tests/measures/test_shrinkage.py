@@ -5,14 +5,14 @@ import pytest
 from numpy.testing import assert_allclose
 
 from truepool import pools
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
 from truepool.measures.losses import Loss, agent_losses
 from truepool.measures.shrinkage import (
     comparable_losses,
     reports_are_rare,
     shrink_means,
 )
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
 
 
 def cells_with(counts, cases):

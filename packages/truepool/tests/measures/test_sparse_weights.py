@@ -5,11 +5,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from truepool.core.errors import PanelError
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
 from truepool.measures.fixed_weights import FixedWeights
 from truepool.measures.losses import Loss
 from truepool.measures.sparse_weights import GAP, SparseErrors, project
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
 
 
 def sparse_panel(cases=200, agents=12, fill=0.3, seed=0):

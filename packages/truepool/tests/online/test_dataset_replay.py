@@ -14,16 +14,16 @@ from truepool import replay as replay_panel
 from truepool.core import kernels
 from truepool.core.arrays import thin
 from truepool.core.errors import PanelError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.tables import TableFormat, dataset
-from truepool.data.tables.dataset import open_dataset
-from truepool.data.tables.panel_stream import open_panels
-from truepool.data.tables.row_sample import read_sample
 from truepool.measures.losses import Loss
 from truepool.online import dataset_replay
 from truepool.online.dataset_replay import replay_dataset
 from truepool.online.replays import as_learner
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.tables import TableFormat, dataset
+from truepool.tables.dataset import open_dataset
+from truepool.tables.panel_stream import open_panels
+from truepool.tables.row_sample import read_sample
 
 CASES = 1_000
 

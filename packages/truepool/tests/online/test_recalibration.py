@@ -5,8 +5,8 @@ from panels import random_panel
 from scipy.special import expit
 
 from truepool import Stream, replay, scores
-from truepool.data.panel import Panel
 from truepool.online import Recalibration
+from truepool.panel.panel import Panel
 
 
 def underconfident(cases=4000, agents=4, seed=0):

@@ -12,11 +12,11 @@ from truepool.core.errors import (
     SettingError,
     UnknownNameError,
 )
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.learners import make
 from truepool.measures.fixed_weights import FixedWeights
 from truepool.measures.losses import Loss
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 
 NAN = float("nan")
 

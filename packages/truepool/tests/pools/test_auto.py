@@ -15,12 +15,12 @@ from sklearn.model_selection import TimeSeriesSplit
 from truepool import load_pool, pools
 from truepool.core.arrays import logit
 from truepool.core.errors import SettingError, UnknownNameError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
 from truepool.measures import folds
 from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import out_of_fold, splits
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
 from truepool.pools import imputation
 from truepool.pools.auto import CANDIDATES, TWO_CLASSES, Auto, title
 from truepool.pools.candidate_weights import (

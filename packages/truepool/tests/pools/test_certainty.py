@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool.pools.certainty import choose_clip
 from truepool.pools.shrunk import Shrunk
 

@@ -12,11 +12,11 @@ from pyarrow import parquet
 
 import truepool as tp
 from truepool.core.errors import CostError, OutcomeError, PanelError
-from truepool.data.tables import TableFormat, dataset, load_panel
-from truepool.data.tables.dataset import open_dataset
-from truepool.data.tables.panel_stream import open_panels
-from truepool.data.tables.row_sample import read_sample, sample_rows
 from truepool.pools import every, make
+from truepool.tables import TableFormat, dataset, load_panel
+from truepool.tables.dataset import open_dataset
+from truepool.tables.panel_stream import open_panels
+from truepool.tables.row_sample import read_sample, sample_rows
 
 AGENTS = ("ada", "bob", "cy", "di")
 COSTS = tp.Costs(fn=4, fp=1)
@@ -247,7 +247,7 @@ def test_a_sample_is_uniform_and_has_exactly_its_size():
 
 def test_blocks_change_no_sample(monkeypatch):
     whole = sample_rows(5000, 300, seed=7)
-    monkeypatch.setattr("truepool.data.tables.row_sample.BLOCK", 64)
+    monkeypatch.setattr("truepool.tables.row_sample.BLOCK", 64)
     assert sample_rows(5000, 300, seed=7).tolist() == whole.tolist()
     assert sample_rows(5000, 300, seed=2**70).tolist() != whole.tolist()
 

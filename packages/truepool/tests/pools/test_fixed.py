@@ -11,7 +11,7 @@ from scipy.stats import trim_mean
 
 from truepool import pools
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
+from truepool.panel.costs import Costs
 from truepool.pools.bayes import Bayes
 from truepool.pools.log_odds import LogOdds
 from truepool.pools.median import Median

@@ -16,8 +16,8 @@ from sklearn.base import clone
 import truepool as tp
 from truepool.core import archive
 from truepool.core.errors import PoolFileError
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
 from truepool.pools import habits
 from truepool.pools.auto import Auto
 from truepool.pools.habits import Doubt, Habits

@@ -9,10 +9,10 @@ from panels import random_panel
 
 from truepool import credit
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.fixed_weights import FixedWeights
 from truepool.measures.losses import Loss
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.best_agent import BestAgent
 from truepool.pools.brier import Brier
 from truepool.pools.convex import Convex

@@ -12,8 +12,8 @@ from scipy.special import betainc
 
 from truepool.core import kernels
 from truepool.core.kernels import mixture_compiled
-from truepool.data.panel import Panel
 from truepool.measures.calibration import LOG_ODDS_LIMIT
+from truepool.panel.panel import Panel
 from truepool.pools import load_pool
 from truepool.pools.auto import CANDIDATES, TWO_CLASSES, Auto, title
 from truepool.pools.beta import Beta

@@ -15,7 +15,7 @@ import truepool as tp
 from truepool import pools
 from truepool.agents.onnx import OnnxAgent
 from truepool.core.errors import ExportError, SourceError
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool.pools import boosted
 from truepool.pools.beta import Beta
 from truepool.pools.boosted import Boosted

@@ -14,9 +14,8 @@ from sklearn.model_selection import TimeSeriesSplit
 import truepool as tp
 from truepool.core import archive
 from truepool.core.errors import PoolFileError, SettingError
-from truepool.data.costs import Costs
-from truepool.data.tables import TableFormat
 from truepool.measures.losses import Loss
+from truepool.panel.costs import Costs
 from truepool.pools import persistence
 from truepool.pools.auto import Auto
 from truepool.pools.bayes import Bayes
@@ -27,6 +26,7 @@ from truepool.pools.mean import Mean
 from truepool.pools.platt import Platt
 from truepool.pools.simplest import Simplest
 from truepool.pools.vcg import VCG
+from truepool.tables import TableFormat
 
 PANEL = random_panel(1)
 

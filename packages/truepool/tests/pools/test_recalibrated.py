@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from truepool import scores
 from truepool.core.errors import SettingError, UnknownNameError
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool.pools.beta import Beta
 from truepool.pools.extremized import Extremized, neyman_roughgarden
 from truepool.pools.isotonic import Isotonic

@@ -8,7 +8,7 @@ from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 
 from truepool.core.errors import SettingError
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool.pools import logistic
 from truepool.pools.ridge import STRENGTHS, Ridge
 

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from truepool.core.errors import SettingError
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool.pools import shrunk
 from truepool.pools.shrunk import Shrunk, posterior_mode
 

@@ -8,8 +8,8 @@ from sklearn.model_selection import TimeSeriesSplit
 
 from truepool import pools
 from truepool.core.errors import SettingError, UnknownNameError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.best_agent import BestAgent
 from truepool.pools.platt import Platt
 from truepool.pools.simplest import CANDIDATES, Simplest

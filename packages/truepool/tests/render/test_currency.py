@@ -14,8 +14,8 @@ from faults import drifted
 from truepool.audits import audit, topics
 from truepool.audits.topics import comparison
 from truepool.comparison import compare
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.render.advice import steps
 from truepool.render.html.audit import html, sections
 from truepool.render.tables import comparison as compared

@@ -13,10 +13,10 @@ from truepool.audits import audit
 from truepool.audits.topics import comparison
 from truepool.comparison import compare
 from truepool.comparison.values import Estimate
-from truepool.data.panel import Panel
 from truepool.measures.folds import out_of_fold, panel_splits
 from truepool.measures.inference import Resamples, unseen_differences, with_unseen
 from truepool.measures.losses import Loss
+from truepool.panel.panel import Panel
 from truepool.pools.mean import Mean
 from truepool.pools.platt import Platt
 from truepool.pools.vcg import VCG

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from truepool.audits.values import Fix
 from truepool.comparison import Estimate
-from truepool.data.labels import Labels
+from truepool.panel.labels import Labels
 from truepool.render.actions import ACTIONS, FAULTS, removal
 from truepool.render.html.audit import html as page
 from truepool.render.tables.audit import markdown, show

@@ -13,8 +13,8 @@ from truepool.cli.options import option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from truepool.data.panel import Panel
-    from truepool.data.tables import TableFormat
+    from truepool.panel.panel import Panel
+    from truepool.tables import TableFormat
     from truepool_jury.juries import VerdictTable
 
 
@@ -119,8 +119,8 @@ def jury(
     from truepool.cli.screen import console
     from truepool.core.errors import SettingError
     from truepool.core.files import together, write_text
-    from truepool.data.costs import Costs
-    from truepool.data.tables import file_format
+    from truepool.panel.costs import Costs
+    from truepool.tables import file_format
     from truepool_jury.juries import jury as run
     from truepool_jury.render.page import html as page
     from truepool_jury.render.tables import show
@@ -182,7 +182,7 @@ def jury(
 
 def _shared_range(written: "TableFormat") -> tuple[float, float] | None:
     """Return the range of scores that all judges share; None where there is none."""
-    from truepool.data.tables.score_range import ScoreRange
+    from truepool.tables.score_range import ScoreRange
 
     shared = [span for span in map(ScoreRange.parse, written.scores) if not span.agents]
     return (shared[0].zero, shared[0].one) if shared else None
@@ -195,7 +195,7 @@ def _read(
     labels: Path | None,
 ) -> "VerdictTable":
     """Read the verdicts, with their labels where there are any."""
-    from truepool.data.tables import ReportTable, TableSummary
+    from truepool.tables import ReportTable, TableSummary
     from truepool_jury.juries import VerdictTable, read_verdicts
     from truepool_jury.juries.verdict_table import in_words_of_a_jury
 
@@ -221,7 +221,7 @@ def _note_dead_judges(found: "VerdictTable", verdicts: "Panel") -> None:
     """Warn of judges that no longer answer, or only repeat themselves, by the audit."""
     from truepool.audits.topics.feeds import dead_feeds
     from truepool.core.formatting import join_names
-    from truepool.data.tables.agent_columns import removal_options
+    from truepool.tables.agent_columns import removal_options
 
     runs = {name for judge in found.repeated for name in judge}
     feeds = [feed for feed in dead_feeds(verdicts) if feed.agent not in runs]

@@ -153,7 +153,7 @@ def llm(
     """Ask a language model about every case of TABLE."""
     from truepool.cli.outputs import STDOUT, check_files, print_note, write_cases
     from truepool.cli.screen import progress_bar
-    from truepool.data.tables import file_format
+    from truepool.tables import file_format
     from truepool_jury import llm as language_models
     from truepool_jury.cli.llm_summary import check_complete, show
 

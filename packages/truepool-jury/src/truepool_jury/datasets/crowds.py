@@ -9,9 +9,9 @@ import numpy as np
 
 from truepool.core.arrays import Array
 from truepool.core.errors import SourceError
-from truepool.data.panel import Panel
 from truepool.datasets import Dataset, File
 from truepool.datasets.files import content
+from truepool.panel.panel import Panel
 
 SURVEY = (
     "Y. Zheng, G. Li, Y. Li, C. Shan, R. Cheng, Truth inference in crowdsourcing: is "

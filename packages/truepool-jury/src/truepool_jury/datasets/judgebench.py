@@ -6,8 +6,8 @@ import numpy as np
 from scipy.special import expit
 
 from truepool.core.arrays import FloatArray
-from truepool.data.panel import Panel
 from truepool.datasets import Dataset, File
+from truepool.panel.panel import Panel
 from truepool_jury.datasets.crowds import read_arrays
 
 REWARD_MODELS = 5

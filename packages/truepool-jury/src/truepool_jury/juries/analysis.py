@@ -10,13 +10,13 @@ from scipy.stats import ks_2samp
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.errors import CostError, SettingError
 from truepool.core.seeds import check_seed
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.tables import ReportTable
 from truepool.measures.decisions import decide
 from truepool.measures.inference.bootstrap import check_level
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.crowd import Crowd
 from truepool.pools.log_odds import LogOdds
+from truepool.tables import ReportTable
 from truepool_jury.juries.advice import advise
 from truepool_jury.juries.column_pairs import order_bias, repetition
 from truepool_jury.juries.judges import MIN_LABELS, judges, similarity

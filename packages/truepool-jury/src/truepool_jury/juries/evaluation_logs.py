@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from truepool.core.errors import SettingError, SourceError, suggestion
 from truepool.core.files import missing_file
-from truepool.data.report_units import percent_option, scores_option
+from truepool.panel.report_units import percent_option, scores_option
 
 Objects: TypeAlias = list[dict[str, Any]]
 Verdict: TypeAlias = tuple[str, str, Any, Any]

@@ -10,12 +10,12 @@ from truepool.audits.discrimination import auc_interval
 from truepool.audits.reliability import calibration
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.data.panel import Panel
 from truepool.measures.credit import contributions
 from truepool.measures.diversity import correlation
 from truepool.measures.groups import FEWEST_CASES, enough_cases
 from truepool.measures.inference import Resamples, independent_units
 from truepool.measures.scores import auc
+from truepool.panel.panel import Panel
 from truepool_jury.juries.column_pairs import mean_estimate
 from truepool_jury.juries.values import Advice, Copy, Judge
 from truepool_jury.juries.verdicts import Verdicts

@@ -3,8 +3,8 @@
 import numpy as np
 
 from truepool.core.arrays import BoolArray, FloatArray, IntArray
-from truepool.data.panel import Panel
 from truepool.measures.folds import stratify
+from truepool.panel.panel import Panel
 from truepool.pools.crowd import Crowd
 from truepool.pools.log_odds import LogOdds
 from truepool.pools.shrunk import Shrunk

@@ -2,8 +2,8 @@
 
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.data.costs import Costs
 from truepool.measures.inference import Rate, estimate_class_rate, estimate_rate
+from truepool.panel.costs import Costs
 from truepool_jury.juries.values import Cost
 from truepool_jury.juries.verdicts import Verdicts
 

@@ -12,9 +12,9 @@ from truepool.comparison import Estimate
 from truepool.core import display
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.errors import SourceError
-from truepool.data.costs import Costs
-from truepool.data.labels import Labels
 from truepool.measures.inference import Rate
+from truepool.panel.costs import Costs
+from truepool.panel.labels import Labels
 from truepool.pools.certainty import LARGEST_CLIP
 from truepool_jury.juries.score_scale import ScoreScale
 from truepool_jury.measures.automation import Certificate

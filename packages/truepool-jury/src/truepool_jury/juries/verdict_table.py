@@ -19,19 +19,19 @@ from truepool.core.errors import (
     TruepoolError,
     suggestion,
 )
-from truepool.data.panel import Panel
-from truepool.data.report_units import join_patterns
-from truepool.data.tables import (
+from truepool.panel.panel import Panel
+from truepool.panel.report_units import join_patterns
+from truepool.tables import (
     ReportTable,
     TableFormat,
     TableSummary,
     load_verdicts,
     read_source,
 )
-from truepool.data.tables.numbers import is_empty
-from truepool.data.tables.profile_long import JUDGES, VERDICTS
-from truepool.data.tables.score_range import ScoreRange
-from truepool.data.tables.text_columns import VERDICTS as CURE
+from truepool.tables.numbers import is_empty
+from truepool.tables.profile_long import JUDGES, VERDICTS
+from truepool.tables.score_range import ScoreRange
+from truepool.tables.text_columns import VERDICTS as CURE
 from truepool_jury.juries.evaluation_logs import COLUMNS, check_scores, read_log
 from truepool_jury.juries.runs import number_runs
 from truepool_jury.juries.values import WEIGHT

@@ -17,11 +17,11 @@ from truepool.core.errors import (
     SettingError,
     suggestion,
 )
-from truepool.data.labels import Labels
-from truepool.data.panel import Panel
-from truepool.data.tables import ReportTable
+from truepool.panel.labels import Labels
+from truepool.panel.panel import Panel
 from truepool.pools.certainty import LARGEST_CLIP, RARE_SHARE
 from truepool.pools.crowd import Crowd
+from truepool.tables import ReportTable
 from truepool_jury.measures.label_plan import combine_weights
 
 MIN_JUDGES = 2

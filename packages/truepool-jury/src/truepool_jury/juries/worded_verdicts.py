@@ -10,9 +10,9 @@ import numpy as np
 
 from truepool.core.errors import ReportError
 from truepool.core.formatting import is_number, join_names
-from truepool.data.row_names import row_name
-from truepool.data.tables import TableFormat
-from truepool.data.tables.numbers import MISSING, is_empty
+from truepool.panel.row_names import row_name
+from truepool.tables import TableFormat
+from truepool.tables.numbers import MISSING, is_empty
 
 
 def number_words(

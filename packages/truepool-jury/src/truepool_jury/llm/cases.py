@@ -8,9 +8,9 @@ import numpy as np
 
 from truepool.core.arrays import Array, BoolArray
 from truepool.core.errors import SourceError, suggestion
-from truepool.data.labels import Labels, encode_outcomes
-from truepool.data.tables import read_frame
-from truepool.data.tables.numbers import is_empty
+from truepool.panel.labels import Labels, encode_outcomes
+from truepool.tables import read_frame
+from truepool.tables.numbers import is_empty
 
 
 @dataclass(frozen=True, eq=False)

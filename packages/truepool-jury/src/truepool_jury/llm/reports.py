@@ -13,7 +13,7 @@ from truepool.core.arrays import Array, FloatArray
 from truepool.core.errors import SettingError
 from truepool.core.formatting import printable
 from truepool.core.seeds import check_seed
-from truepool.data.labels import Labels
+from truepool.panel.labels import Labels
 from truepool_jury.llm import answer, answer_cache
 from truepool_jury.llm.batch import Batch, count_stored
 from truepool_jury.llm.budget import Budget, Spending

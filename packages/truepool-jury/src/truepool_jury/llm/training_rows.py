@@ -8,7 +8,7 @@ import numpy as np
 from truepool.core.arrays import IntArray
 from truepool.core.errors import OutcomeError, SourceError
 from truepool.core.seeds import short_seed
-from truepool.data.labels import Labels
+from truepool.panel.labels import Labels
 from truepool_jury.llm.answer import Probability
 from truepool_jury.llm.cases import Cases
 from truepool_jury.llm.prompts import Material
@@ -51,7 +51,7 @@ def informative_features(table: Any, outcomes: IntArray, seed: int) -> list[str]
     """
     from sklearn.feature_selection import mutual_info_classif
 
-    from truepool.data.features.encoding import Encoder
+    from truepool.agents.features.encoding import Encoder
 
     drawn = np.random.default_rng(seed).permutation(len(outcomes))[:MOST_ROWS]
     encoder = Encoder(fill=True).fit(table)

@@ -19,8 +19,8 @@ from truepool.core.arrays import (
     to_classes,
 )
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
 from truepool.measures.decisions import decide
+from truepool.panel.costs import Costs
 
 FIRST_SHARE = 0.5
 """Share of cases, the surest ones, that is tested first."""

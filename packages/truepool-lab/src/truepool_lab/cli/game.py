@@ -11,7 +11,7 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
-    from truepool.data.tables import TableFormat
+    from truepool.tables import TableFormat
     from truepool_lab.games import Game
 
 
@@ -132,7 +132,7 @@ def game(
     from truepool.cli.engines import choose
     from truepool.cli.outputs import STDOUT, check_files, print_files, print_note
     from truepool.core.errors import SettingError
-    from truepool.data.costs import Costs
+    from truepool.panel.costs import Costs
     from truepool.render.figures.files import check_path
     from truepool_lab.games import Game, payments
 

@@ -4,8 +4,8 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from truepool.agents.features import Features
 from truepool.core.arrays import FloatArray
-from truepool.data.features import Features
 from truepool.datasets import Dataset, File
 from truepool.datasets.columns import (
     class_numbers,

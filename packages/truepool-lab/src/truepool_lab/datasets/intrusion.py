@@ -13,9 +13,9 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from truepool.agents.features import Features
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import SettingError
-from truepool.data.features import Features
 from truepool.datasets import Dataset
 from truepool.datasets.sampling import generator
 

@@ -5,7 +5,7 @@ from typing import ClassVar, final
 import numpy as np
 import pyarrow as pa
 
-from truepool.data.features import Features
+from truepool.agents.features import Features
 from truepool.datasets import Dataset, File
 from truepool.datasets.columns import number_column, read_columns, text_column
 from truepool.datasets.sampling import Seed, check_seed, sample_by_class, sample_rows

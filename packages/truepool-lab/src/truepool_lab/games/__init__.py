@@ -1,6 +1,6 @@
 """What if agents misreport: games with known answers, and incentives.
 
->>> from truepool.data.costs import Costs
+>>> from truepool.panel.costs import Costs
 >>> game = Game(agents=5, correlation=0.5, threshold=0.3, costs=Costs(fn=10, fp=1))
 >>> game.solve("vcg")
 Equilibrium(vcg: shift +0.210, FN 0.330 -> 0.014, PoA 0.0432 (-0.316), converged

@@ -6,9 +6,9 @@ from functools import cached_property
 import numpy as np
 
 from truepool.core.arrays import FloatArray, mean_report
-from truepool.data.costs import Costs
-from truepool.data.weights import case_weights
 from truepool.measures.decisions import EDGE
+from truepool.panel.costs import Costs
+from truepool.panel.weights import case_weights
 from truepool.pools import LinearPool, Pool
 
 ROWS_AT_ONCE = 1 << 14

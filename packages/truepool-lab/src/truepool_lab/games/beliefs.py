@@ -9,8 +9,8 @@ import numpy as np
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import BeliefError, SettingError, UnknownNameError
 from truepool.core.seeds import check_seed
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool_lab.games.given_outcome import (
     OutcomeSignals,
     draw_given_outcome,

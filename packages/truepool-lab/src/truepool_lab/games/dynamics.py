@@ -9,7 +9,7 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError, UnknownNameError
-from truepool.data.costs import Costs
+from truepool.panel.costs import Costs
 from truepool.pools import LinearPool, Pool
 from truepool_lab.games.agent_view import AgentView, expected_savings
 from truepool_lab.games.beliefs import Beliefs, check_count

@@ -8,9 +8,9 @@ import numpy as np
 
 from truepool.core import display
 from truepool.core.arrays import FloatArray
-from truepool.data.costs import Costs
 from truepool.measures.decisions import choose
 from truepool.measures.inference import bootstrap_means, percentile_interval
+from truepool.panel.costs import Costs
 
 ZERO_RATE = 1e-12
 """A rate below this counts as 0, and no ratio to it is defined."""

@@ -9,9 +9,9 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.core.seeds import check_seed
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.decisions import check_threshold
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools import FixedPool, Pool, configure
 from truepool.pools.mean import Mean
 from truepool_lab.games.agent_view import pooled_probability

@@ -7,9 +7,9 @@ from typing import TypeAlias
 import numpy as np
 
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.decisions import choose
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools import FixedPool, Pool, configure
 from truepool.pools.mean import Mean
 from truepool_lab.games.agent_view import AgentView, pooled_probability

@@ -9,11 +9,11 @@ import numpy as np
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import SettingError
 from truepool.core.seeds import check_seed
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.decisions import check_threshold
 from truepool.measures.folds import Folds, panel_splits
 from truepool.measures.inference import holm, paired_p_values
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools import Pool, configure
 from truepool_lab.games.beliefs import check_costs, check_count
 from truepool_lab.games.misreport_trial import FAMILIES, Trial, TrialResult

@@ -11,7 +11,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError, UnknownNameError
-from truepool.data.costs import Costs
+from truepool.panel.costs import Costs
 from truepool_lab.games.equilibrium import PriceOfAnarchy
 from truepool_lab.games.marginals import copula_correlation, marginal, smooth
 

@@ -5,7 +5,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from truepool.core.arrays import FloatArray, classes
-from truepool.data.weights import pool_by_case
+from truepool.panel.weights import pool_by_case
 from truepool.pools import FixedPool
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 

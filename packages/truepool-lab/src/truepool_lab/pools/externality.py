@@ -6,9 +6,9 @@ import numpy as np
 
 from truepool.core import kernels
 from truepool.core.arrays import FloatArray
-from truepool.data.panel import Panel
-from truepool.data.weights import inverse, uniform
 from truepool.measures.losses import mean_over_reports
+from truepool.panel.panel import Panel
+from truepool.panel.weights import inverse, uniform
 from truepool.pools import LinearPool
 
 

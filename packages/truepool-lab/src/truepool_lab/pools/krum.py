@@ -6,9 +6,9 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, blocks
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.weights import pool_by_case
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.weights import pool_by_case
 from truepool.pools import Pool
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 

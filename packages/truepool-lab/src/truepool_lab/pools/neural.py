@@ -13,10 +13,10 @@ from truepool.core.arrays import (
     from_log_scale,
 )
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import panel_splits
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools import Pool
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor

@@ -7,7 +7,7 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool_lab.stress.interface import Stress
 
 

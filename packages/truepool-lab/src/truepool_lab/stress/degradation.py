@@ -7,7 +7,7 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, from_log_scale, log_scale
 from truepool.core.errors import SettingError
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool_lab.stress.draws import NOISE, log_odds_noise
 from truepool_lab.stress.drift import schedule
 from truepool_lab.stress.interface import Stress

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from truepool.core.arrays import FloatArray, from_log_scale, logit
 from truepool.core.errors import AgentError, SettingError, UnknownNameError
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool_lab.stress.draws import (
     DIRECTIONS,
     OUTCOMES,

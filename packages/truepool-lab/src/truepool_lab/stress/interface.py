@@ -9,7 +9,7 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import AgentError, SettingError
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool_lab.stress.draws import CHOICE, generator
 
 Agents: TypeAlias = str | Sequence[str] | float

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from truepool.core.arrays import FloatArray
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool_lab.stress.interface import Stress
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from truepool.core.arrays import FloatArray, from_classes
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool_lab.stress.draws import NOISE, generator
 from truepool_lab.stress.interface import Stress
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from truepool.core.arrays import BoolArray, FloatArray
 from truepool.core.errors import SettingError
-from truepool.data.panel import Panel
 from truepool.online import replay
+from truepool.panel.panel import Panel
 from truepool_lab.stress.interface import Stress
 from truepool_lab.stress.label_flip import LabelFlip
 

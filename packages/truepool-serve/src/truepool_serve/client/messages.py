@@ -9,7 +9,7 @@ from truepool_serve.client.exchange import Failure, Reply, Request
 from truepool_serve.client.operations import Object, Operations
 
 if TYPE_CHECKING:
-    from truepool.data.panel import Panel
+    from truepool.panel.panel import Panel
 
 
 class BufferedClient:
@@ -68,8 +68,8 @@ def panel(content: bytes, pool: Object) -> "Panel":
 
     from pyarrow import parquet
 
-    from truepool.data.tables import read_panel
-    from truepool.data.tables.export import cost_columns
+    from truepool.tables import read_panel
+    from truepool.tables.export import cost_columns
 
     table = parquet.read_table(io.BytesIO(content))
     return read_panel(

@@ -22,7 +22,7 @@ from truepool_serve.client.messages import (
 from truepool_serve.client.operations import BUFFER, DELAY, TIMEOUT, Case, Object
 
 if TYPE_CHECKING:
-    from truepool.data.panel import Panel
+    from truepool.panel.panel import Panel
 
 Result = TypeVar("Result")
 

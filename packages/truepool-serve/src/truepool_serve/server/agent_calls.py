@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from truepool.core.errors import AgentFaultError, ReportError, RequestError
-from truepool.data.labels import Labels
 from truepool.online.stream import coordinates
+from truepool.panel.labels import Labels
 from truepool_serve.server import adapters
 from truepool_serve.server.configuration import LONGEST_DEADLINE
 from truepool_serve.server.endpoints import MOST_FEATURES, OIP_GRPC, Endpoint

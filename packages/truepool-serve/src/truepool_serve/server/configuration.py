@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from truepool.core.errors import SettingError, suggestion
-from truepool.data.costs import Costs
-from truepool.data.labels import Labels, format_labels
+from truepool.panel.costs import Costs
+from truepool.panel.labels import Labels, format_labels
 from truepool_serve.server.rules import OnlineRule, Rule, SavedPoolRule
 
 LONGEST_NAME = 200

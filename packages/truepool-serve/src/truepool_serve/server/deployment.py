@@ -16,10 +16,10 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, to_classes
 from truepool.core.errors import LedgerError, OutcomeError, RequestError, SettingError
-from truepool.data.costs import Costs
-from truepool.data.labels import format_choice
-from truepool.data.row_names import named_cases
 from truepool.measures.decisions import choose
+from truepool.panel.costs import Costs
+from truepool.panel.labels import format_choice
+from truepool.panel.row_names import named_cases
 from truepool_serve.server.configuration import PoolConfig, RuleConfig, check_name
 from truepool_serve.server.endpoints import Endpoint
 from truepool_serve.server.rules import Rule

@@ -13,10 +13,10 @@ from sqlalchemy import Connection, select
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import LedgerError, RequestError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.tables.export import describe, with_options
 from truepool.measures.inference import Resamples, unseen_differences, with_unseen
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.tables.export import describe, with_options
 from truepool_serve.server import schema
 from truepool_serve.server.configuration import PoolConfig
 from truepool_serve.server.deployment import NO_POOL, START, Entry

@@ -11,14 +11,14 @@ from truepool.audits.reliability import reliability
 from truepool.audits.values import Reliability
 from truepool.comparison import Estimate, estimate_cost, estimate_difference
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.data.costs import Costs
-from truepool.data.weights import SUM_TOLERANCE
 from truepool.measures.inference import (
     Resamples,
     unseen_differences,
     unseen_errors,
 )
 from truepool.online.alarms.monitor import FIRST_SETTLED
+from truepool.panel.costs import Costs
+from truepool.panel.weights import SUM_TOLERANCE
 from truepool.render.html.chart import Line
 from truepool_serve.render.dashboard_values import (
     AgentRow,

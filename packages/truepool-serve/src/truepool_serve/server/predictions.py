@@ -6,7 +6,7 @@ from typing import Any
 
 from truepool.core.arrays import to_classes
 from truepool.core.errors import RequestError
-from truepool.data.labels import Labels
+from truepool.panel.labels import Labels
 from truepool_serve.server.configuration import check_name
 from truepool_serve.server.endpoints import Endpoint
 from truepool_serve.server.operations import Operations

@@ -8,8 +8,8 @@ import numpy as np
 
 from truepool.core.arrays import to_classes
 from truepool.core.errors import AgentError, RequestError, SettingError
-from truepool.data.labels import format_labels
 from truepool.online.stream import coordinates
+from truepool.panel.labels import format_labels
 from truepool_serve.server.configuration import check_name
 from truepool_serve.server.databases import Row
 from truepool_serve.server.deployment import Deployment

@@ -23,10 +23,10 @@ from truepool.core.errors import (
     TruepoolError,
 )
 from truepool.core.kernels import without
-from truepool.data.costs import Costs
-from truepool.data.labels import Labels, format_labels
 from truepool.online import persistence
 from truepool.online.stream import Stream
+from truepool.panel.costs import Costs
+from truepool.panel.labels import Labels, format_labels
 from truepool.pools import Pool
 from truepool.pools import persistence as saved_pools
 from truepool.pools.agent_reports import match_one

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from truepool.agents.features.encoding import Encoder
 from truepool.agents.partition import case_silos, feature_silos
 from truepool.core.arrays import Array, IntArray
 from truepool.core.errors import SettingError, suggestion
-from truepool.data.features.encoding import Encoder
 
 
 def assign_features(

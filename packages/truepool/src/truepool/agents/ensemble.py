@@ -11,15 +11,15 @@ from numpy.typing import ArrayLike
 from sklearn.frozen import FrozenEstimator
 
 from truepool.agents import report_cache
+from truepool.agents.features.encoding import Encoder
 from truepool.agents.fitted_agent import FittedAgent, fit
 from truepool.agents.interface import as_reports, class_probabilities
 from truepool.agents.onnx import OnnxAgent
 from truepool.agents.zoo.interface import Model
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import UnknownNameError
-from truepool.data.features.encoding import Encoder
-from truepool.data.labels import Labels
-from truepool.data.panel import Panel
+from truepool.panel.labels import Labels
+from truepool.panel.panel import Panel
 
 
 @dataclass(frozen=True, eq=False)

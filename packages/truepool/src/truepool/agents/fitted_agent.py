@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from truepool.agents.features.encoding import Encoder
 from truepool.agents.interface import check_agent
 from truepool.agents.zoo.interface import Model
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.seeds import short_seed
-from truepool.data.features.encoding import Encoder
-from truepool.data.labels import Labels
+from truepool.panel.labels import Labels
 
 QUANTILES = np.linspace(0, 1, 21)
 

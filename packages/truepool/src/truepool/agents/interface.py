@@ -6,8 +6,8 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import AgentError, OutcomeError, ReportError
-from truepool.data.labels import Labels
-from truepool.data.reports import SUM_TOLERANCE
+from truepool.panel.labels import Labels
+from truepool.panel.reports import SUM_TOLERANCE
 
 
 class Agent(Protocol):

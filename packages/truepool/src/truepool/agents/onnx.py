@@ -6,12 +6,12 @@ from typing import Any, final
 
 import numpy as np
 
+from truepool.agents.features.encoding import Encoder
 from truepool.core.arrays import Array, FloatArray
 from truepool.core.distributions import require
 from truepool.core.errors import FeatureError, ReportError, SourceError
 from truepool.core.files import missing_file
-from truepool.data.features.encoding import Encoder
-from truepool.data.reports import SUM_TOLERANCE
+from truepool.panel.reports import SUM_TOLERANCE
 
 NEEDED = (
     "an ONNX agent takes one table of numbers (cases x features, float or double) and "

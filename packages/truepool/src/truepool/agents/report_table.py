@@ -10,7 +10,7 @@ from truepool.agents.interface import class_probabilities
 from truepool.agents.storage import load
 from truepool.core.arrays import Array
 from truepool.core.errors import AgentError
-from truepool.data.labels import Labels
+from truepool.panel.labels import Labels
 
 
 def report_columns(

@@ -11,12 +11,12 @@ from truepool.agents import report_cache
 from truepool.agents.assignment import assign_cases, assign_features
 from truepool.agents.calibration import check_method
 from truepool.agents.ensemble import Ensemble, Plan, is_fitted
+from truepool.agents.features.encoding import Encoder, Unseen
 from truepool.agents.interface import check_agent
 from truepool.agents.zoo import Model, make, paper
 from truepool.core.arrays import Array
 from truepool.core.errors import AgentError, OutcomeError, SettingError, suggestion
-from truepool.data.features.encoding import Encoder, Unseen
-from truepool.data.labels import Labels, check_labels
+from truepool.panel.labels import Labels, check_labels
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with an agent's name, how many are done, and how many there are."""

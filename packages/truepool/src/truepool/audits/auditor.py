@@ -44,15 +44,15 @@ from truepool.core.engine import Engine, one_blas_thread
 from truepool.core.errors import AgentError, PanelError
 from truepool.core.formatting import pluralize
 from truepool.core.seeds import check_seed
-from truepool.data.costs import Costs
-from truepool.data.labels import format_labels, format_names
-from truepool.data.panel import Panel
 from truepool.measures.capacity import Capacity
 from truepool.measures.decisions import check_threshold
 from truepool.measures.diversity import effective_agents
 from truepool.measures.groups import check_column
 from truepool.measures.inference import Resamples
 from truepool.measures.inference.bootstrap import check_level
+from truepool.panel.costs import Costs
+from truepool.panel.labels import format_labels, format_names
+from truepool.panel.panel import Panel
 from truepool.pools import Pool
 from truepool.pools.interface import configure
 from truepool.pools.persistence import digest

@@ -18,7 +18,6 @@ from truepool.core.arrays import (
     log_scale,
 )
 from truepool.core.errors import SettingError
-from truepool.data.panel import Panel
 from truepool.measures.calibration import fit_scaling
 from truepool.measures.folds import (
     evaluation_cases,
@@ -27,6 +26,7 @@ from truepool.measures.folds import (
     splits,
     thin,
 )
+from truepool.panel.panel import Panel
 from truepool.pools.interface import Pool
 
 FOLDS = 5

@@ -19,8 +19,6 @@ from truepool.comparison import (
 from truepool.core.arrays import Array, FloatArray, IntArray, case_mean
 from truepool.core.engine import Engine
 from truepool.core.formatting import in_unit, money
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.capacity import Capacity, without_capacity
 from truepool.measures.diversity import correlation
 from truepool.measures.groups import FEWEST_CASES, describe_shortage
@@ -35,6 +33,8 @@ from truepool.measures.inference import (
 )
 from truepool.measures.losses import Loss, agent_losses
 from truepool.measures.shrinkage import comparable_losses
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.interface import Pool
 
 SAVED = "{} as saved"

@@ -7,7 +7,6 @@ from truepool.audits.severity import LIKELY
 from truepool.audits.timeline import Timeline, timeline
 from truepool.core.arrays import BoolArray, FloatArray, IntArray
 from truepool.core.formatting import amount, join_names
-from truepool.data.panel import Panel
 from truepool.measures.groups import enough_cases
 from truepool.online.alarms.runs import (
     Run,
@@ -16,6 +15,7 @@ from truepool.online.alarms.runs import (
     repeated_cases,
     report_codes,
 )
+from truepool.panel.panel import Panel
 
 MOST_QUOTED = 4
 """Classes whose probabilities are quoted; of more, that of the likeliest one."""

@@ -11,8 +11,8 @@ from truepool.audits.values import Finding
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, logit
 from truepool.core.formatting import percent
-from truepool.data.panel import Panel
 from truepool.measures.calibration import fit_scaling
+from truepool.panel.panel import Panel
 
 UNKNOWN = float("nan")
 

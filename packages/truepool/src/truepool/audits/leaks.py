@@ -12,11 +12,11 @@ from truepool.audits.values import Finding
 from truepool.comparison import Estimate
 from truepool.core.arrays import IntArray
 from truepool.core.errors import AgentError, suggestion
-from truepool.data.panel import Panel
-from truepool.data.tables.agent_columns import removal_options
 from truepool.measures.groups import describe_shortage
 from truepool.measures.inference.bootstrap import standard_errors
 from truepool.measures.scores import auc
+from truepool.panel.panel import Panel
+from truepool.tables.agent_columns import removal_options
 
 PERFECT = 0.99
 """An agent whose AUC is below this does not know the outcome."""

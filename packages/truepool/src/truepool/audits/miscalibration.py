@@ -7,11 +7,11 @@ from truepool.audits.values import Calibration
 from truepool.comparison import Estimate
 from truepool.core.arrays import Array, FloatArray, IntArray, case_mean
 from truepool.core.formatting import percent
-from truepool.data.panel import Panel
 from truepool.measures.inference import independent_units, paired_p_values
 from truepool.measures.inference.bootstrap import standard_errors
 from truepool.measures.inference.unseen_cases import unseen_variance
 from truepool.measures.scores import auc
+from truepool.panel.panel import Panel
 from truepool.pools.interface import Pool
 
 SLOPES = (0.8, 1.25)

@@ -14,10 +14,10 @@ from truepool.audits.miscalibration import (
 from truepool.audits.values import Calibration, Reliability
 from truepool.comparison import Estimate
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
-from truepool.data.panel import last_rows
 from truepool.measures.calibration import cox, log_odds
 from truepool.measures.groups import describe_shortage, describe_uneven
 from truepool.measures.scores import ece, smooth_ece
+from truepool.panel.panel import last_rows
 
 GROUPS = 10
 """Groups of a reliability diagram."""

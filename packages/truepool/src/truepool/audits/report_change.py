@@ -12,9 +12,9 @@ from truepool.audits.timeline import Timeline
 from truepool.audits.values import Calibration
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, to_classes
-from truepool.data.panel import Panel
 from truepool.measures.groups import enough_cases
 from truepool.measures.scores import auc
+from truepool.panel.panel import Panel
 
 FAR = 2.0
 """Factor by which reports in another unit are off at least, and more than before."""

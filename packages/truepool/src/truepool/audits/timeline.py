@@ -7,7 +7,7 @@ import numpy as np
 
 from truepool.audits.attribution import NEAR
 from truepool.core.arrays import Array, FloatArray, IntArray
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 
 
 def format_date(time: Any) -> str:

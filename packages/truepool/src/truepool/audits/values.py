@@ -10,7 +10,7 @@ from truepool.comparison import Comparison, Estimate
 from truepool.core import display
 from truepool.core.arrays import BoolArray, FloatArray
 from truepool.core.formatting import pluralize
-from truepool.data.labels import Labels
+from truepool.panel.labels import Labels
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")

@@ -9,13 +9,13 @@ from truepool.audits.topics.comparison import recommended_pool, try_pools
 from truepool.comparison import Estimate, estimate_difference
 from truepool.core.arrays import FloatArray, from_classes
 from truepool.core.errors import SettingError
-from truepool.data.panel import Panel
 from truepool.measures.folds import thin
 from truepool.measures.inference import (
     Resamples,
     independent_units,
     unseen_differences,
 )
+from truepool.panel.panel import Panel
 from truepool.pools.interface import Pool
 
 MOST_AGENTS = 50

@@ -88,7 +88,7 @@ def train(
     from truepool.cli.screen import progress_bar
     from truepool.core.errors import OutcomeError, suggestion
     from truepool.core.files import together
-    from truepool.data.tables import read_frame
+    from truepool.tables import read_frame
 
     kinds = _kinds(model)
     files = _files(output, kinds)
@@ -171,7 +171,7 @@ def report(
     from truepool.cli.screen import progress_bar
     from truepool.core.files import together
     from truepool.core.formatting import pluralize
-    from truepool.data.tables import file_format, read_frame
+    from truepool.tables import file_format, read_frame
 
     if output != STDOUT:
         file_format(output, "written")
@@ -225,7 +225,7 @@ def export(
     from truepool import agents
     from truepool.cli.outputs import check_files, print_summary, write_summary
     from truepool.core.files import together
-    from truepool.data.tables import read_frame
+    from truepool.tables import read_frame
 
     check_files([agent, check_on], [output, json_file])
     table = None if check_on is None else read_frame(check_on).to_native()

@@ -13,9 +13,9 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
-    from truepool.data.costs import Costs
-    from truepool.data.tables import TableFormat
+    from truepool.panel.costs import Costs
     from truepool.pools import Pool
+    from truepool.tables import TableFormat
 
 
 class FailOn(StrEnum):
@@ -130,9 +130,9 @@ def _saved(
     """Return a saved pool, and what it knows of the table and of costs if not given."""
     from dataclasses import fields, replace
 
-    from truepool.data.costs import Costs
-    from truepool.data.tables import TableFormat
+    from truepool.panel.costs import Costs
     from truepool.pools import persistence
+    from truepool.tables import TableFormat
 
     pool: Pool = persistence.load(file)
     known = persistence.table_format(file) or TableFormat()

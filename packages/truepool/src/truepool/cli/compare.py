@@ -8,9 +8,9 @@ from truepool.cli import options
 from truepool.cli.options import LOSSES, option
 
 if TYPE_CHECKING:
-    from truepool.data.costs import Costs
-    from truepool.data.panel import Panel
-    from truepool.data.tables import TableFormat
+    from truepool.panel.costs import Costs
+    from truepool.panel.panel import Panel
+    from truepool.tables import TableFormat
 
 
 MANY_ROWS = 2_000

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from truepool.audits.values import Audit
     from truepool.cli.demo_panels import DemoPanels
     from truepool.comparison import Comparison
-    from truepool.data.panel import Panel
     from truepool.online import Trace
+    from truepool.panel.panel import Panel
 
 COST_FN = 10
 POOLS = (
@@ -105,7 +105,7 @@ def _compare(console: "Console", panels: "DemoPanels", seed: int) -> None:
 
     from truepool.cli.screen import progress_bar
     from truepool.comparison import compare
-    from truepool.data.costs import Costs
+    from truepool.panel.costs import Costs
     from truepool.render.tables.comparison import grid
 
     _print_step(
@@ -193,7 +193,7 @@ def _audit(console: "Console", panels: "DemoPanels", seed: int) -> "Audit":
 
     from truepool.audits import audit
     from truepool.cli.screen import progress_bar
-    from truepool.data.costs import Costs
+    from truepool.panel.costs import Costs
     from truepool.render.advice import steps
     from truepool.render.tables.audit import MARKS
     from truepool.render.tables.grid import print_block, print_steps
@@ -232,8 +232,8 @@ def saving_sentence(audit: "Audit") -> str:
 
 def _write(output: Path, panels: "DemoPanels", audit: "Audit", trace: "Trace") -> None:
     from truepool.core.files import write_text
-    from truepool.data.tables import write_table
     from truepool.render import figures
+    from truepool.tables import write_table
 
     panel = panels.faulty
     columns = {"id": panel.ids, "time": panel.times, OUTCOME: panel.outcomes}

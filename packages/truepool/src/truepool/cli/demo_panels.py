@@ -13,7 +13,7 @@ from scipy.special import expit
 from truepool.agents.partition import feature_silos
 from truepool.core.arrays import FloatArray
 from truepool.core.seeds import short_seed
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 
 FEATURES = 0.1
 """Share of the features that each model sees."""

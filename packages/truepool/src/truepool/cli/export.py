@@ -10,8 +10,8 @@ from truepool.cli import options
 
 def _input_units(ends: dict[str, tuple[float, float]]) -> str:
     """Say how numbers of the table are counted before the graph gets them."""
-    from truepool.data.labels import format_names
-    from truepool.data.tables.score_range import by_formula
+    from truepool.panel.labels import format_names
+    from truepool.tables.score_range import by_formula
 
     agents = by_formula(ends)
     rules = (f"{rule} for {format_names(names)}" for rule, names in agents.items())

@@ -14,8 +14,8 @@ COSTS = ("cost_fn", "cost_fp", "cost_tp", "cost_tn", "cost_matrix", "threshold")
 
 def apply(given: dict[str, Any], context: typer.Context) -> list[str]:
     """Fill in the options that an export has and nobody gave; return notes on them."""
-    from truepool.data.tables.export import read_options
-    from truepool.data.tables.files import is_dataset, is_parquet
+    from truepool.tables.export import read_options
+    from truepool.tables.files import is_dataset, is_parquet
 
     table = next((given[name] for name in TABLES if given.get(name)), None)
     if not isinstance(table, Path) or not is_parquet(table) or is_dataset(table):

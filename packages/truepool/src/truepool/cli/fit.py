@@ -13,10 +13,10 @@ from truepool.cli.options import option
 
 if TYPE_CHECKING:
     from truepool.core.engine import Engine
-    from truepool.data.panel import Panel
-    from truepool.data.tables import TableFormat
-    from truepool.data.tables.checkpoint import Checkpoint
+    from truepool.panel.panel import Panel
     from truepool.pools import Pool
+    from truepool.tables import TableFormat
+    from truepool.tables.checkpoint import Checkpoint
 
 
 @options.with_table
@@ -45,9 +45,9 @@ def fit(
     from truepool.core.engine import make_engine
     from truepool.core.errors import SourceError
     from truepool.core.files import together
-    from truepool.data.tables.checkpoint import Checkpoint
     from truepool.pools import persistence
     from truepool.pools.card import card_of
+    from truepool.tables.checkpoint import Checkpoint
 
     if output == STDOUT:
         raise SourceError("a pool is saved to a file; name one instead of -")
@@ -93,10 +93,10 @@ def _fit_stream(
     """Fit a pool on a data set larger than memory, if it can learn batch by batch."""
     from truepool.cli.engines import opened
     from truepool.cli.screen import row_progress
-    from truepool.data.tables.dataset import open_dataset
-    from truepool.data.tables.files import is_parquet
-    from truepool.data.tables.panel_stream import open_panels
-    from truepool.data.tables.row_sample import MOST_ROWS
+    from truepool.tables.dataset import open_dataset
+    from truepool.tables.files import is_parquet
+    from truepool.tables.panel_stream import open_panels
+    from truepool.tables.row_sample import MOST_ROWS
 
     if table_format.long is not None or not is_parquet(table):
         return _refuse(engine, "another table")
@@ -127,8 +127,8 @@ def _check(rule: "Pool", panel: "Panel", *, whole: bool = True) -> None:
 
     ``whole`` says whether the panel is all that was learned from, or a part of it.
     """
-    from truepool.data.report_units import shares_above
     from truepool.online.alarms.runs import commonest_shares
+    from truepool.panel.report_units import shares_above
 
     options.note_faults(panel)
     rule.remember(panel, whole=whole)
@@ -143,7 +143,7 @@ def _check(rule: "Pool", panel: "Panel", *, whole: bool = True) -> None:
 def _refuse(engine: "Engine", got: str) -> bool:
     """Refuse an engine with nothing to do for it; in this process, fit in memory."""
     from truepool.core.errors import SettingError
-    from truepool.data.tables.row_sample import MOST_ROWS
+    from truepool.tables.row_sample import MOST_ROWS
 
     if engine.in_process:
         return False

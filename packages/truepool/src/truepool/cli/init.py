@@ -11,8 +11,8 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
-    from truepool.data.tables.profile import TableProfile
-    from truepool.data.tables.question import Question
+    from truepool.tables.profile import TableProfile
+    from truepool.tables.question import Question
 
 FILE = Path("pool.toml")
 
@@ -41,8 +41,8 @@ def init(
     from truepool.cli.outputs import STDOUT, check_files
     from truepool.core.errors import SourceError
     from truepool.core.files import missing_file, write_text
-    from truepool.data.tables.profile import profile_table
     from truepool.render.config import config_text
+    from truepool.tables.profile import profile_table
 
     if not table.exists():
         raise SourceError(missing_file(table))
@@ -67,10 +67,10 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
     from truepool.cli.outputs import print_note
     from truepool.cli.screen import print_line
     from truepool.core.formatting import pluralize
-    from truepool.data.labels import format_names
-    from truepool.data.tables.question import join_answers
-    from truepool.data.tables.summary import GUESSED_ENCODING
+    from truepool.panel.labels import format_names
     from truepool.render.config import cost_matrix
+    from truepool.tables.question import join_answers
+    from truepool.tables.summary import GUESSED_ENCODING
 
     lines = [f"{table.name}: {pluralize(profile.rows, 'row')}."]
     if profile.encoding is not None:
@@ -113,7 +113,7 @@ def _show(profile: "TableProfile", table: Path, place: Path, *, err: bool) -> No
 
 def _words(question: "Question") -> str:
     """Return the option that answers a question, with its value where it is known."""
-    from truepool.data.report_units import join_patterns, percent_option
+    from truepool.panel.report_units import join_patterns, percent_option
 
     flag = f"--{question.option}"
     if question.option in ("missing", "scores"):
@@ -130,7 +130,7 @@ def _words(question: "Question") -> str:
 
 def _all_options(answer: Mapping[str, Any]) -> str:
     """Return an answer of several options as the command line takes it."""
-    from truepool.data.tables import TableFormat
+    from truepool.tables import TableFormat
 
     named = {name.replace("-", "_"): value for name, value in answer.items()}
     return " ".join(TableFormat(**named).options())
@@ -138,8 +138,8 @@ def _all_options(answer: Mapping[str, Any]) -> str:
 
 def _choices(question: "Question") -> str:
     """Return what an option could be, or the option that answers the question."""
-    from truepool.data.labels import format_names
-    from truepool.data.report_units import percent_option
+    from truepool.panel.labels import format_names
+    from truepool.panel.report_units import percent_option
 
     if question.if_so:
         answer = f"{question.condition}, add {_all_options(question.if_so)}"

@@ -17,14 +17,14 @@ from truepool.cli import export_options
 
 if TYPE_CHECKING:
     from truepool.core.arrays import Array
-    from truepool.data.case_columns import CaseColumns
-    from truepool.data.costs import Costs
-    from truepool.data.labels import Labels
-    from truepool.data.panel import Panel
-    from truepool.data.tables import TableFormat, TableSummary
-    from truepool.data.tables.panel_stream import PanelStream
-    from truepool.data.tables.reader import CaseCheck
+    from truepool.panel.case_columns import CaseColumns
+    from truepool.panel.costs import Costs
+    from truepool.panel.labels import Labels
+    from truepool.panel.panel import Panel
     from truepool.pools import Pool
+    from truepool.tables import TableFormat, TableSummary
+    from truepool.tables.panel_stream import PanelStream
+    from truepool.tables.reader import CaseCheck
 
 
 @dataclass(frozen=True)
@@ -366,7 +366,7 @@ def _parse_table(
     group: Annotated[str | None, option("--group")] = None,
     propensity: Annotated[str | None, option("--propensity")] = None,
 ) -> "TableFormat":
-    from truepool.data.tables import TableFormat
+    from truepool.tables import TableFormat
 
     return TableFormat(
         outcome,
@@ -433,7 +433,7 @@ def _parse_costs(
     currency: Annotated[str | None, option("--currency")] = None,
 ) -> "Costs":
     from truepool.core.errors import CostError
-    from truepool.data.costs import Costs
+    from truepool.panel.costs import Costs
 
     fn, fp, tp, tn = map(parse_cost, (cost_fn, cost_fp, cost_tp, cost_tn))
     unit = currency or ""
@@ -670,7 +670,7 @@ def _given_options(named: Mapping[str, str]) -> Iterator[None]:
     try:
         yield
     except PanelError as error:
-        from truepool.data.tables.reader import CASE_OPTIONS
+        from truepool.tables.reader import CASE_OPTIONS
 
         text = str(error)
         own = [o for o, column in named.items() if f"column {column!r}" in text]
@@ -720,7 +720,7 @@ def read_panel(
     verb says so itself. Of a data set larger than memory a sample is read, by ``seed``.
     The ``costs`` of each case are checked while its row has a name.
     """
-    from truepool.data.tables import load_panel
+    from truepool.tables import load_panel
 
     rows, written = _rows(table, table_format, seed)
     panel, summary = load_panel(
@@ -813,7 +813,7 @@ def note_faults(panel: "Panel", *, outcome: bool = True) -> None:
         reversed_agents,
     )
     from truepool.core.formatting import join_names, pluralize
-    from truepool.data.tables.agent_columns import removal_options
+    from truepool.tables.agent_columns import removal_options
 
     unrelated = doubt_outcome(panel) if outcome else None
     if unrelated is not None:
@@ -877,9 +877,9 @@ def _rows(
     """Return a table and how it is written; of too many rows, a sample of them."""
     from truepool.cli.screen import row_progress
     from truepool.core.errors import SourceError
-    from truepool.data.tables.dataset import open_dataset
-    from truepool.data.tables.files import is_dataset, is_parquet
-    from truepool.data.tables.row_sample import MOST_ROWS, read_sample
+    from truepool.tables.dataset import open_dataset
+    from truepool.tables.files import is_dataset, is_parquet
+    from truepool.tables.row_sample import MOST_ROWS, read_sample
 
     if not is_parquet(table):
         return table, table_format
@@ -909,8 +909,8 @@ def sample_stream(panels: "PanelStream") -> "tuple[Panel, TableSummary] | None":
     None where they do not have all labels: too few of a class to say anything.
     """
     from truepool.core.errors import OutcomeError
-    from truepool.data.tables import load_panel
-    from truepool.data.tables.row_sample import read_rows, spaced_rows
+    from truepool.tables import load_panel
+    from truepool.tables.row_sample import read_rows, spaced_rows
 
     dataset, labels = panels.dataset, panels.labels
     positive = panels.written.positive if labels.plain else labels.positive
@@ -925,7 +925,7 @@ def note_stream(
     panels: "PanelStream", doubtful: "Mapping[str, str] | None" = None
 ) -> None:
     """Note what was found in a data set that was read batch by batch."""
-    from truepool.data.tables.row_sample import BLOCKS, spaced_rows
+    from truepool.tables.row_sample import BLOCKS, spaced_rows
 
     totals, written = panels.totals, panels.written
     summary = replace(panels.summary, empty_cases=totals.empty)
@@ -956,8 +956,8 @@ def _scales(agents: Iterable[str], table_format: "TableFormat") -> Iterator[str]
     """Say how scores are counted, and that they are no probabilities."""
     if not table_format.scores:
         return
-    from truepool.data.labels import format_names
-    from truepool.data.tables.score_range import REVERSED, by_formula
+    from truepool.panel.labels import format_names
+    from truepool.tables.score_range import REVERSED, by_formula
 
     ends = table_format.other_ends(agents)
     scored = {name: own for name, own in ends.items() if table_format.score_range(name)}
@@ -999,7 +999,7 @@ def note(
     reword: Callable[[str], str] = str,
 ) -> None:
     """Note which agents are used, and what else was found."""
-    from truepool.data.labels import format_names
+    from truepool.panel.labels import format_names
 
     NOTES.append(f"{who}: {format_names(summary.agents)}.")
     NOTES.extend(map(reword, summary.notes()))
@@ -1009,7 +1009,7 @@ def note(
 def check_unweighted(table_format: "TableFormat", who: str) -> None:
     """Refuse weights, groups and propensities where every case counts once."""
     from truepool.core.errors import SettingError
-    from truepool.data.tables import TableFormat
+    from truepool.tables import TableFormat
 
     counted_once = table_format.unit == "case"
     for name in (*UNWEIGHTED, *(() if counted_once else ["updates"])):
@@ -1035,7 +1035,7 @@ def check_not_given(context: typer.Context, names: Iterable[str], why: str) -> N
 def check_no_columns(table_format: "TableFormat", purpose: str) -> None:
     """Refuse options that describe a table where no table is given."""
     from truepool.core.errors import SourceError
-    from truepool.data.tables import TableFormat
+    from truepool.tables import TableFormat
 
     if table_format != TableFormat():
         raise SourceError(

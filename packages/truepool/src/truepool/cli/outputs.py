@@ -14,7 +14,7 @@ from truepool.core.errors import SourceError
 from truepool.core.formatting import printable
 
 if TYPE_CHECKING:
-    from truepool.data.labels import Labels
+    from truepool.panel.labels import Labels
 
 STDOUT = Path("-")
 LONGEST_WORD = 200
@@ -121,7 +121,7 @@ def write_cases(
     path: Path, columns: Mapping[str, Any], *, spreadsheet_safe: bool = False
 ) -> None:
     """Write a table to a file or, for ``-``, as CSV to standard output."""
-    from truepool.data.tables import write_csv, write_table
+    from truepool.tables import write_csv, write_table
 
     if path == STDOUT:
         write_csv(sys.stdout.buffer, columns, spreadsheet_safe=spreadsheet_safe)

@@ -10,9 +10,9 @@ from truepool.cli import options
 from truepool.cli.options import option
 
 if TYPE_CHECKING:
-    from truepool.data.labels import Labels
-    from truepool.data.tables import TableFormat
+    from truepool.panel.labels import Labels
     from truepool.pools import Explanation, Pool, PoolResult
+    from truepool.tables import TableFormat
 
 
 @options.with_table
@@ -43,14 +43,14 @@ def pool(
     from truepool.cli.outputs import STDOUT, check_files, write_cases, write_json
     from truepool.cli.screen import clock, print_line
     from truepool.core.files import together
-    from truepool.data.costs import Costs
-    from truepool.data.panel import check_times
-    from truepool.data.report_units import shares_above
-    from truepool.data.tables import file_format, load_reports
-    from truepool.data.tables.summary import describe_repeats
     from truepool.measures.capacity import Capacity
+    from truepool.panel.costs import Costs
+    from truepool.panel.panel import check_times
+    from truepool.panel.report_units import shares_above
     from truepool.pools.unit_doubt import doubt_likeness
     from truepool.render.labels import sentence
+    from truepool.tables import file_format, load_reports
+    from truepool.tables.summary import describe_repeats
 
     check_files([train, new], [output, json_file])
     if output != STDOUT:
@@ -153,8 +153,8 @@ def _show(
 def _train_format(table_format: "TableFormat", train: Path, new: Path) -> "TableFormat":
     """Ignore the columns that TRAIN has; NEW must have the others."""
     from truepool.core.errors import SourceError, suggestion
-    from truepool.data.tables import read_column_names
-    from truepool.data.tables.agent_columns import ignored_columns
+    from truepool.tables import read_column_names
+    from truepool.tables.agent_columns import ignored_columns
 
     if not table_format.ignore or table_format.long:
         return table_format

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from truepool.data.costs import Costs
-    from truepool.data.panel import Panel
-    from truepool.data.tables import TableFormat
-    from truepool.data.tables.panel_stream import PanelStream
     from truepool.learners import Learner
     from truepool.measures.losses import Loss
     from truepool.online.trace import ReplaySummary
+    from truepool.panel.costs import Costs
+    from truepool.panel.panel import Panel
+    from truepool.tables import TableFormat
+    from truepool.tables.panel_stream import PanelStream
 
 
 @partial(options.with_table, refused=options.UNWEIGHTED, constant_costs=True)
@@ -67,9 +67,9 @@ def replay(
     from truepool.cli.screen import console, print_line
     from truepool.core.errors import SettingError
     from truepool.core.files import together
-    from truepool.data.panel import Panel
     from truepool.online.experts import NAME
     from truepool.online.replays import as_learner
+    from truepool.panel.panel import Panel
     from truepool.render import figures, labels
     from truepool.render.tables import replay as tables
 
@@ -135,10 +135,10 @@ def _loss(name: str, costs: "Costs", threshold: float | None) -> "Loss":
 
 def _open_large(table: Path, table_format: "TableFormat") -> "PanelStream | None":
     """Return the cases of a data set larger than memory; None for other tables."""
-    from truepool.data.tables.dataset import open_dataset
-    from truepool.data.tables.files import is_parquet
-    from truepool.data.tables.panel_stream import open_panels
-    from truepool.data.tables.row_sample import MOST_ROWS
+    from truepool.tables.dataset import open_dataset
+    from truepool.tables.files import is_parquet
+    from truepool.tables.panel_stream import open_panels
+    from truepool.tables.row_sample import MOST_ROWS
 
     if table_format.long is not None or not is_parquet(table):
         return None
@@ -210,7 +210,7 @@ def _replay_dataset(
 
 def _check_path(cases: int, agents: int) -> None:
     from truepool.core.errors import SettingError
-    from truepool.data.sparse import DENSE_CELLS
+    from truepool.panel.sparse import DENSE_CELLS
 
     if (cases + 1) * agents > DENSE_CELLS:
         raise SettingError(

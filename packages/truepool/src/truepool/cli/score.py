@@ -15,11 +15,11 @@ from truepool.cli.score_notes import doubts, draw, repeats, summary, warn_if_emp
 
 if TYPE_CHECKING:
     from truepool.core.engine import Engine
-    from truepool.data.tables import TableFormat
     from truepool.measures.capacity import Capacity
     from truepool.pools import Pool
     from truepool.pools.scorer import Scorer, Tally
     from truepool.pools.unit_doubt import UnitDoubt
+    from truepool.tables import TableFormat
 
 
 @options.with_table
@@ -87,15 +87,15 @@ def score(
     from truepool.cli.screen import print_line, row_progress
     from truepool.core.engine import make_engine
     from truepool.core.errors import SettingError
-    from truepool.data.tables import TableFormat, file_format
-    from truepool.data.tables.batch_writer import open_writer
-    from truepool.data.tables.batches import is_json_lines, read_batches
-    from truepool.data.tables.dataset import open_dataset
-    from truepool.data.tables.files import is_parquet
-    from truepool.data.tables.repeated_ids import RepeatedIds
     from truepool.measures.capacity import Capacity
     from truepool.pools import persistence
     from truepool.pools.scorer import Scorer, Tally, decide_within
+    from truepool.tables import TableFormat, file_format
+    from truepool.tables.batch_writer import open_writer
+    from truepool.tables.batches import is_json_lines, read_batches
+    from truepool.tables.dataset import open_dataset
+    from truepool.tables.files import is_parquet
+    from truepool.tables.repeated_ids import RepeatedIds
 
     if output is not None and json_file is not None:
         raise SettingError("cases are written once; give either --output or --json")
@@ -220,9 +220,9 @@ def _score_parts(
     from truepool.cli.engines import opened
     from truepool.cli.screen import row_progress
     from truepool.core.errors import SettingError
-    from truepool.data.tables.column_selection import ColumnSelection
-    from truepool.data.tables.dataset import open_dataset
     from truepool.pools.part_scorer import PartScorer, made_by, score_parts
+    from truepool.tables.column_selection import ColumnSelection
+    from truepool.tables.dataset import open_dataset
 
     if written.long:
         raise SettingError(
@@ -265,7 +265,7 @@ def _check_unit_names(
     agents: tuple[str, ...], written: "TableFormat", fitted_on: "TableFormat"
 ) -> None:
     """Refuse agents in percent, or with scores, that no agent of the pool is."""
-    from truepool.data.tables.agent_columns import choose_agents
+    from truepool.tables.agent_columns import choose_agents
 
     known = {name for _, names in fitted_on.named_units() for name in names}
     for flag, patterns in written.named_units():

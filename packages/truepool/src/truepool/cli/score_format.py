@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
-    from truepool.data.tables import TableFormat
+    from truepool.tables import TableFormat
 
 WRITTEN = ("time_format", "sep", "decimal", "missing", "percent", "scores")
 LONG = ("long", "decision_time", "updates")
@@ -20,7 +20,7 @@ def _check_keys(
 ) -> None:
     """Refuse JSON lines that have neither the columns of a long table nor an agent."""
     from truepool.core.errors import AgentError
-    from truepool.data.labels import format_names
+    from truepool.panel.labels import format_names
 
     if keys and not set(long) <= set(keys) and set(keys).isdisjoint(agents):
         raise AgentError(
@@ -43,12 +43,12 @@ def format_of_new(
     no report are added to those that it had.
     """
     from truepool.core.errors import SettingError
-    from truepool.data.tables import TableFormat, read_column_names
-    from truepool.data.tables.batches import is_json_lines
-    from truepool.data.tables.dataset import open_dataset
-    from truepool.data.tables.files import is_dataset, parse_header
-    from truepool.data.tables.json_lines import json_keys, peek
-    from truepool.data.tables.table_format import TIME_WEIGHTED
+    from truepool.tables import TableFormat, read_column_names
+    from truepool.tables.batches import is_json_lines
+    from truepool.tables.dataset import open_dataset
+    from truepool.tables.files import is_dataset, parse_header
+    from truepool.tables.json_lines import json_keys, peek
+    from truepool.tables.table_format import TIME_WEIGHTED
 
     before = vars(fitted_on.of_new_cases(()))
     known = {name: before[name] for name in ("time", *WRITTEN, *LONG)} | given

@@ -42,8 +42,8 @@ def draw(tally: "Tally", share: float | None) -> Iterator[str]:
 
 def repeats(tally: "Tally", of: str = "") -> Iterator[str]:
     """Say that ids occur more than once, and among which cases that was looked at."""
-    from truepool.data.tables.repeated_ids import MOST_IDS
-    from truepool.data.tables.summary import describe_repeats
+    from truepool.tables.repeated_ids import MOST_IDS
+    from truepool.tables.summary import describe_repeats
 
     if tally.repeated:
         which = f" first {MOST_IDS:,}" if tally.not_compared else ""
@@ -55,8 +55,8 @@ def doubts(tally: "Tally", pool: "Pool") -> Iterator[str]:
     """Say what was guessed or left out, which agents are dead or new."""
     from truepool.core.errors import suggestion
     from truepool.core.formatting import pluralize
-    from truepool.data.labels import format_labels
-    from truepool.data.tables.summary import (
+    from truepool.panel.labels import format_labels
+    from truepool.tables.summary import (
         GUESSED_ENCODING,
         describe_amount,
         describe_rescaled,
@@ -102,7 +102,7 @@ def doubts(tally: "Tally", pool: "Pool") -> Iterator[str]:
 def warn_if_empty(tally: "Tally", pool: "Pool") -> None:
     """Say that nothing was pooled, also where only errors are wanted."""
     from truepool.cli.outputs import print_note
-    from truepool.data.labels import format_names
+    from truepool.panel.labels import format_names
 
     if tally.cases and tally.empty == tally.cases:
         print_note(

@@ -412,7 +412,7 @@ def _print_usage(error: Any) -> None:
                 return
     for word, fourth in zip(sys.argv, sys.argv[4:], strict=False):
         if word == "--long" and re.search(rf"\({re.escape(fourth)}[ )]", message):
-            from truepool.data.tables.table_format import LONG_CLASSES
+            from truepool.tables.table_format import LONG_CLASSES
 
             got = f"got {fourth!r} as well"
             print_note(f"error: --long takes three columns; {got}. {LONG_CLASSES}")

@@ -8,12 +8,12 @@ import numpy as np
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.errors import PanelError
 from truepool.core.formatting import pluralize
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel, PendingCases
 from truepool.measures.capacity import Capacity
 from truepool.measures.decisions import choose_within
 from truepool.measures.folds import evaluation_cases
 from truepool.measures.losses import Loss
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel, PendingCases
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,13 +19,13 @@ from truepool.core.arrays import FloatArray
 from truepool.core.engine import Engine, one_blas_thread
 from truepool.core.errors import SettingError
 from truepool.core.seeds import check_seed
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.capacity import Capacity
 from truepool.measures.folds import Folds, panel_splits
 from truepool.measures.groups import check_column, divide
 from truepool.measures.inference.bootstrap import check_level, check_resamples
 from truepool.measures.losses import Loss, as_loss
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools import Pool, every
 from truepool.pools.candidates import cross_validate, scalable
 from truepool.pools.interface import configure

@@ -10,7 +10,6 @@ import numpy as np
 from truepool.comparison.values import Estimate, GroupComparison, Row
 from truepool.core.arrays import Array, FloatArray, IntArray, case_mean, to_classes
 from truepool.core.engine import Engine, Processes
-from truepool.data.panel import last_rows
 from truepool.measures.groups import describe_shortage
 from truepool.measures.inference import (
     Resamples,
@@ -24,6 +23,7 @@ from truepool.measures.inference import (
 )
 from truepool.measures.scores import ece, loss
 from truepool.measures.scores.decision import count_decisions
+from truepool.panel.panel import last_rows
 
 BASELINES = ("mean", "best-agent")
 """Every pool is compared with the plain mean and with the best single agent."""

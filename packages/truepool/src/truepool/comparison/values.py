@@ -8,7 +8,7 @@ import numpy as np
 
 from truepool.core import display
 from truepool.core.arrays import FloatArray
-from truepool.data.costs import Costs
+from truepool.panel.costs import Costs
 
 
 @dataclass(frozen=True)

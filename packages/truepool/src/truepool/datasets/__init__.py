@@ -2,14 +2,14 @@
 
 from typing import Any, cast
 
+from truepool.agents.features import Features
 from truepool.core import distributions, registry
-from truepool.data.features import Features
-from truepool.data.panel import Panel
 from truepool.datasets.example import example
 from truepool.datasets.files import File
 from truepool.datasets.governors import governors
 from truepool.datasets.interface import Dataset
 from truepool.datasets.synthetic import synthetic
+from truepool.panel.panel import Panel
 
 __all__ = [
     "Dataset",

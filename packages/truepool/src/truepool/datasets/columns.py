@@ -11,8 +11,8 @@ from pyarrow import csv
 from truepool.core.arrays import Array, FloatArray
 from truepool.core.errors import SourceError, suggestion
 from truepool.core.files import DiskCache, cache_folder
-from truepool.data.row_names import row_name
 from truepool.datasets.files import COMPRESSED_SUFFIXES, content
+from truepool.panel.row_names import row_name
 
 SLOW = ".xz"
 """Decompressing the largest data set takes four times as long as the rest of loading

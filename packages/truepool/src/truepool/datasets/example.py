@@ -3,9 +3,9 @@
 from importlib.resources import as_file, files
 from typing import ClassVar, final
 
-from truepool.data.panel import Panel
-from truepool.data.tables import read_panel
 from truepool.datasets.interface import Dataset
+from truepool.panel.panel import Panel
+from truepool.tables import read_panel
 
 
 @final

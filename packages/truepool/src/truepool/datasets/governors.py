@@ -6,10 +6,10 @@ import numpy as np
 
 from truepool.core.arrays import Array
 from truepool.core.errors import SettingError, SourceError
-from truepool.data.panel import Panel
 from truepool.datasets.columns import number_columns, read_columns, text_column
 from truepool.datasets.files import File
 from truepool.datasets.interface import Dataset
+from truepool.panel.panel import Panel
 
 AGENTS = ("lite", "classic", "deluxe")
 """Polls only; with fundamentals; with the ratings of experts too."""

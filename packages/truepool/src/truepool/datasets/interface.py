@@ -4,10 +4,10 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar
 
-from truepool.data.features import Features
-from truepool.data.panel import Panel
+from truepool.agents.features import Features
 from truepool.datasets.files import File
 from truepool.datasets.location import find_local, locate
+from truepool.panel.panel import Panel
 
 
 class Dataset(ABC):

@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike
 
 from truepool.core.arrays import FloatArray, from_log_scale, logit
 from truepool.core.errors import AgentError, SettingError
-from truepool.data.panel import Panel
 from truepool.datasets.interface import Dataset
 from truepool.datasets.sampling import generator
+from truepool.panel.panel import Panel
 
 SKILLS = (2.0, 1.5, 1.5, 1.0, 0.5)
 

@@ -19,8 +19,8 @@ from truepool.core.kernels.arithmetic import (
     total,
 )
 from truepool.core.kernels.arithmetic import log as exact_log
-from truepool.data.weights import ROUNDING_ERROR
 from truepool.learners.interface import FLOOR, Feedback, Kernel, Learner, State
+from truepool.panel.weights import ROUNDING_ERROR
 
 
 class Memory(NamedTuple):

@@ -7,8 +7,8 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.kernels.arithmetic import total
-from truepool.data.weights import ROUNDING_ERROR, by_credit
 from truepool.learners.interface import Learner, Signal
+from truepool.panel.weights import ROUNDING_ERROR, by_credit
 
 EXEMPTIONS = {
     "asleep": "weights are shares of all positive credit, which others change",

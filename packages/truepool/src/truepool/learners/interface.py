@@ -11,8 +11,8 @@ import numpy as np
 from truepool.core.arrays import BoolArray, FloatArray
 from truepool.core.errors import AgentError, SettingError
 from truepool.core.kernels.arithmetic import log
-from truepool.data.weights import uniform
 from truepool.measures.losses import Loss
+from truepool.panel.weights import uniform
 
 Signal: TypeAlias = Literal["own", "slope", "marginal", "uniform"]
 Memory: TypeAlias = Any

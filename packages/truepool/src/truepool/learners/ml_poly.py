@@ -8,9 +8,9 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.kernels.arithmetic import total
-from truepool.data.weights import ROUNDING_ERROR, proportional
 from truepool.learners.interface import Feedback, Kernel, State
 from truepool.learners.regret import RegretLearner, Settings
+from truepool.panel.weights import ROUNDING_ERROR, proportional
 
 
 class Memory(NamedTuple):

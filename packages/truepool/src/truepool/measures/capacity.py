@@ -8,7 +8,7 @@ import numpy as np
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
 from truepool.core.errors import SettingError, closest
 from truepool.core.formatting import amount, pluralize
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 
 UNITS = {"hour": "h", "day": "D", "week": "W", "month": "M"}
 """Periods that a capacity may be for; weeks begin on Monday."""

@@ -5,9 +5,9 @@ from numpy.typing import ArrayLike
 
 from truepool.core.arrays import Array, FloatArray, IntArray, as_pooled, classes
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import check_times
 from truepool.measures.capacity import Capacity
+from truepool.panel.costs import Costs
+from truepool.panel.panel import check_times
 
 EDGE = 1e-12
 """A probability this close to the threshold counts as equal, so that rounding never

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from truepool.core.arrays import FloatArray, blocks
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.decisions import check_threshold, choose
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 
 ROUNDING_ERROR = 1e-13
 """Share of a sum of squares that rounding can leave where the variance is 0."""
@@ -28,7 +28,7 @@ class Diversity:
     reported on the same case (or, for the correlation, one was constant).
     ``mean_correlation`` and ``mean_disagreement`` are over all known pairs.
     ``effective_agents`` follows from the correlations; for the effective number of
-    *weights* see `truepool.data.weights.effective_number`.
+    *weights* see `truepool.panel.weights.effective_number`.
     """
 
     agents: tuple[str, ...]
@@ -149,7 +149,7 @@ def effective_agents(correlations: FloatArray) -> float:
     from 1 (perfectly correlated) to N (uncorrelated). A constant agent has no
     correlation and does not count. A pair whose correlation is unknown counts as the
     mean of those that are known; NaN if none is. For the effective number of *weights*
-    see `truepool.data.weights.effective_number`.
+    see `truepool.panel.weights.effective_number`.
 
     >>> effective_agents(np.eye(3)), effective_agents(np.ones((3, 3)))
     (3.0, 1.0)

@@ -11,11 +11,11 @@ from scipy.optimize import minimize, nnls
 from truepool.core import kernels
 from truepool.core.arrays import FloatArray, blocks
 from truepool.core.errors import SettingError
-from truepool.data.panel import Panel
-from truepool.data.sparse import DENSE_CELLS
-from truepool.data.weights import proportional, uniform
 from truepool.measures.losses import Loss, indicator
 from truepool.measures.sparse_weights import SparseErrors
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import DENSE_CELLS
+from truepool.panel.weights import proportional, uniform
 
 MAX_GRAM = 1_000
 """Largest number of agents for which G is computed: its spectrum takes their cube."""

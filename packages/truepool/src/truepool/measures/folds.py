@@ -16,8 +16,8 @@ from truepool.core.arrays import (
     to_classes,
 )
 from truepool.core.errors import SettingError
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
 
 GROUP_PARTS = 3
 """Parts of the groups in each fold that goes forward in time."""

@@ -7,7 +7,7 @@ import numpy as np
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.errors import SettingError
 from truepool.core.formatting import amount
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 
 FEWEST_CASES, FEWEST_OF_A_CLASS = 30, 5
 """Below these numbers of outcomes, no interval is given and no test is made."""

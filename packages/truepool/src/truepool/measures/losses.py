@@ -36,10 +36,10 @@ from truepool.core.arrays import (
     classes,
 )
 from truepool.core.errors import SettingError, UnknownNameError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
 from truepool.measures.decisions import check_threshold, choose
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
 
 NAMES = ("brier", "log", "spherical", "cost", "cost-brier")
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, case_mean
 from truepool.core.errors import PanelError
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
-from truepool.data.weights import uniform
 from truepool.measures.losses import Loss, agent_losses, report_losses
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
+from truepool.panel.weights import uniform
 
 RARE_FILL = 0.5
 """With a smaller share of the cells filled, agents are shrunk towards the crowd."""

@@ -13,10 +13,10 @@ import numpy as np
 from truepool.core import kernels
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import PanelError
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
-from truepool.data.weights import uniform
 from truepool.measures.losses import Loss
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
+from truepool.panel.weights import uniform
 
 STEPS = 3_000
 """Most steps towards the best weights of more agents than have a Gram matrix."""

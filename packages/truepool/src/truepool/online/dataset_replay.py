@@ -12,8 +12,6 @@ import numpy as np
 from truepool.core.arrays import FloatArray, IntArray, thin
 from truepool.core.engine import one_blas_thread
 from truepool.core.errors import PanelError
-from truepool.data.panel import Panel
-from truepool.data.tables.panel_stream import PanelStream
 from truepool.learners.interface import Learner
 from truepool.measures.fixed_weights import MAX_GRAM, FixedWeights, best_by_gram
 from truepool.measures.losses import Loss, agent_loss_sums, over_mass
@@ -21,6 +19,8 @@ from truepool.online.delays import WaitingCases, check_delays
 from truepool.online.loop import NO_PATH, Delay, run
 from truepool.online.recalibration import Recalibration, recalibrate_series
 from truepool.online.trace import ReplaySummary, WeightPath
+from truepool.panel.panel import Panel
+from truepool.tables.panel_stream import PanelStream
 
 
 def replay_dataset(

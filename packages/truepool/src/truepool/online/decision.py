@@ -7,8 +7,8 @@ import numpy as np
 
 from truepool.core import kernels
 from truepool.core.arrays import FloatArray, read_only
-from truepool.data.weights import uniform
 from truepool.learners.interface import Feedback, Learner, State
+from truepool.panel.weights import uniform
 
 
 @dataclass(frozen=True, eq=False)

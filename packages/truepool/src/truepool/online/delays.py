@@ -6,8 +6,8 @@ from numpy.typing import ArrayLike
 from truepool.core.arrays import FloatArray, IntArray, read_only
 from truepool.core.errors import SettingError
 from truepool.core.numbers import as_rows
-from truepool.data.panel import Panel
 from truepool.online.loop import AT_ONCE, Delay
+from truepool.panel.panel import Panel
 
 
 def check_delays(delay: int | ArrayLike, cases: int) -> IntArray | None:

@@ -20,10 +20,10 @@ from truepool.core.arrays import (
     to_classes,
 )
 from truepool.core.errors import AgentError, SettingError
-from truepool.data.panel import Panel
 from truepool.learners import make
 from truepool.learners.interface import Learner
 from truepool.measures.losses import Loss
+from truepool.panel.panel import Panel
 from truepool.pools import load_pool
 from truepool.pools.interface import Pool, configure
 

@@ -10,9 +10,6 @@ from numpy.typing import ArrayLike
 from truepool.core import registry
 from truepool.core.arrays import FloatArray, IntArray, to_classes
 from truepool.core.errors import PanelError, SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.sparse import DENSE_CELLS, SparseReports
 from truepool.learners import every, make
 from truepool.learners.interface import Learner, State
 from truepool.measures.losses import Loss, as_loss
@@ -35,6 +32,9 @@ from truepool.online.loop import (
 )
 from truepool.online.recalibration import Recalibration, recalibrate_series
 from truepool.online.trace import Trace
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import DENSE_CELLS, SparseReports
 
 ONE_LEARNER = "Name another learner, such as gradient, or leave out agents or cases."
 

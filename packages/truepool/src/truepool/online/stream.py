@@ -16,9 +16,6 @@ from truepool.core.errors import (
     suggestion,
 )
 from truepool.core.formatting import pluralize
-from truepool.data.costs import Costs
-from truepool.data.labels import format_choice
-from truepool.data.reports import SUM_TOLERANCE
 from truepool.learners.interface import Learner
 from truepool.measures.decisions import choose
 from truepool.measures.losses import Loss
@@ -28,6 +25,9 @@ from truepool.online.experts import NAME
 from truepool.online.loop import settle
 from truepool.online.recalibration import Recalibration
 from truepool.online.replays import as_experts, as_learner
+from truepool.panel.costs import Costs
+from truepool.panel.labels import format_choice
+from truepool.panel.reports import SUM_TOLERANCE
 
 LABEL = int | float | str | np.generic
 """What a label may be."""

@@ -7,12 +7,12 @@ import numpy as np
 
 from truepool.core import display
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.data.labels import Labels
-from truepool.data.panel import Panel
-from truepool.data.weights import effective_number
 from truepool.learners.interface import Learner, State
 from truepool.measures.fixed_weights import FixedWeights, has_best
 from truepool.measures.shrinkage import comparable_losses
+from truepool.panel.labels import Labels
+from truepool.panel.panel import Panel
+from truepool.panel.weights import effective_number
 
 
 @dataclass(frozen=True, eq=False)

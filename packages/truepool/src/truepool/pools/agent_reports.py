@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 
 from truepool.core.arrays import FloatArray, read_only
 from truepool.core.errors import AgentError, ReportError, suggestion
-from truepool.data.class_report import in_class_order
-from truepool.data.reports import check_reports, column_names
+from truepool.panel.class_report import in_class_order
+from truepool.panel.reports import check_reports, column_names
 
 
 def match_columns(

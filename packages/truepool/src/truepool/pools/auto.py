@@ -11,9 +11,6 @@ from sklearn.base import clone
 from truepool.core.arrays import FloatArray, IntArray, logit
 from truepool.core.engine import one_thread
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
 from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import (
     Folds,
@@ -22,6 +19,9 @@ from truepool.measures.folds import (
     thin,
 )
 from truepool.measures.shrinkage import RARE_FILL
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
 from truepool.pools import candidates, imputation
 from truepool.pools.candidate_weights import (
     CAUTIOUS,

@@ -13,8 +13,8 @@ from truepool.core.arrays import (
     log_scale,
 )
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph

@@ -5,12 +5,12 @@ from typing import ClassVar, final
 import numpy as np
 
 from truepool.core.arrays import FloatArray
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
-from truepool.data.weights import pool_by_case, proportional
 from truepool.measures.losses import as_loss
 from truepool.measures.shrinkage import comparable_losses
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
+from truepool.panel.weights import pool_by_case, proportional
 from truepool.pools.interface import Pool, by_agent
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.result import Explanation

@@ -15,9 +15,9 @@ from truepool.core.arrays import (
 )
 from truepool.core.errors import SettingError
 from truepool.core.seeds import short_seed
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.calibration import clipped_log_scale
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.agent_reports import content_order
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph

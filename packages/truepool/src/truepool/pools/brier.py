@@ -5,8 +5,6 @@ from typing import ClassVar, final
 import numpy as np
 
 from truepool.core.arrays import FloatArray
-from truepool.data.panel import Panel
-from truepool.data.weights import inverse
 from truepool.measures.losses import (
     Loss,
     agent_loss_sums,
@@ -20,6 +18,8 @@ from truepool.measures.shrinkage import (
     reports_are_rare,
     shrink_means,
 )
+from truepool.panel.panel import Panel
+from truepool.panel.weights import inverse
 from truepool.pools.interface import LinearPool
 
 

@@ -11,9 +11,9 @@ from truepool.core import registry
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.engine import Engine, Processes, one_blas_thread
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.folds import evaluation_cases, merge_folds, predict, thin
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.interface import Pool, configure
 
 Key = TypeVar("Key", bound=Hashable)

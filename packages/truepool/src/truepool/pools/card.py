@@ -4,11 +4,11 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any
 
-from truepool.data.costs import Costs
-from truepool.data.labels import Labels
-from truepool.data.tables.table_format import TableFormat
+from truepool.panel.costs import Costs
+from truepool.panel.labels import Labels
 from truepool.pools.interface import NO_COSTS, Pool
 from truepool.pools.result import Explanation, Training
+from truepool.tables.table_format import TableFormat
 
 
 @dataclass(frozen=True)

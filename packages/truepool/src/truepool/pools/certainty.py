@@ -7,7 +7,7 @@ import numpy as np
 
 from truepool.core.arrays import SMALLEST, FloatArray, to_classes
 from truepool.core.errors import SettingError
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 
 LARGEST_CLIP = 0.02
 RARE_SHARE = 0.1

@@ -7,8 +7,8 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import PoolError
 from truepool.core.plugins import origin
-from truepool.data.sparse import SparseReports
-from truepool.data.weights import on_simplex
+from truepool.panel.sparse import SparseReports
+from truepool.panel.weights import on_simplex
 
 if TYPE_CHECKING:
     from truepool.pools.interface import Pool
@@ -68,6 +68,6 @@ def check_weights(pool: "Pool", weights: Any, agents: int) -> FloatArray:
         raise PoolError(
             f"weights must be {agents} numbers, one per agent, not negative, that sum "
             f"to 1; _weigh() of {type(pool).__name__} returned {weights!r:.200}. "
-            "truepool.data.weights.proportional makes weights of any numbers."
+            "truepool.panel.weights.proportional makes weights of any numbers."
         )
     return array

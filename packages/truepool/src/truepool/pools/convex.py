@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import ClassVar, final
 
 from truepool.core.arrays import FloatArray
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.fixed_weights import MAX_GRAM, FixedWeights, best_by_gram
 from truepool.measures.losses import as_loss
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.interface import LinearPool
 from truepool.pools.result import Explanation
 

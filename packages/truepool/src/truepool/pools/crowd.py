@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import softmax
 
 from truepool.core.arrays import FloatArray, from_classes, to_classes
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool.pools.interface import Pool
 
 SUPPORT = 1.0

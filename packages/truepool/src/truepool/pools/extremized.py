@@ -6,10 +6,10 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, IntArray, from_log_scale, log_scale
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
-from truepool.data.sparse import SparseReports
 from truepool.measures.calibration import fit_scaling
 from truepool.measures.folds import Folds
+from truepool.panel.costs import Costs
+from truepool.panel.sparse import SparseReports
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor

@@ -7,10 +7,10 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.fixed_weights import FixedWeights
 from truepool.measures.losses import as_loss
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.interface import LinearPool
 from truepool.pools.result import Explanation
 

@@ -13,8 +13,8 @@ from scipy.stats import rankdata
 
 from truepool.core.arrays import Array, BoolArray, FloatArray, logit
 from truepool.core.engine import one_blas_thread
-from truepool.data.panel import Panel
 from truepool.measures.groups import FEWEST_CASES
+from truepool.panel.panel import Panel
 from truepool.pools import imputation
 
 LEARNED, COMPARED = 20_000, 2_000

@@ -21,9 +21,9 @@ import numpy as np
 from truepool.core import kernels
 from truepool.core.arrays import FloatArray, from_log_scale
 from truepool.core.engine import one_blas_thread
-from truepool.data.panel import Panel
 from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import thin
+from truepool.panel.panel import Panel
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 

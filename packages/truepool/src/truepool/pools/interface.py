@@ -29,23 +29,23 @@ from truepool.core.errors import (
     SettingError,
 )
 from truepool.core.seeds import check_seed
-from truepool.data.costs import Costs
-from truepool.data.labels import Labels
-from truepool.data.panel import Panel
-from truepool.data.reports import column_names
-from truepool.data.sparse import SparseReports
-from truepool.data.tables.table_format import TableFormat
-from truepool.data.weights import on_simplex, proportional
 from truepool.measures.decisions import check_threshold, choose
+from truepool.panel.costs import Costs
+from truepool.panel.labels import Labels
+from truepool.panel.panel import Panel
+from truepool.panel.reports import column_names
+from truepool.panel.sparse import SparseReports
+from truepool.panel.weights import on_simplex, proportional
 from truepool.pools import contract, persistence
 from truepool.pools.agent_reports import match_columns, match_one
 from truepool.pools.habits import Habits
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.result import Explanation, PoolResult, Training
+from truepool.tables.table_format import TableFormat
 
 if TYPE_CHECKING:
-    from truepool.data.tables.panel_stream import PanelStream
-    from truepool.data.tables.part_reader import PassTotals
+    from truepool.tables.panel_stream import PanelStream
+    from truepool.tables.part_reader import PassTotals
 
 NO_COSTS = Costs()
 """The default costs: a missed case and a false alarm cost 1 each."""

@@ -12,8 +12,8 @@ from truepool.core.arrays import (
     classes,
     normalize,
 )
-from truepool.data.sparse import SparseReports
 from truepool.measures.losses import indicator
+from truepool.panel.sparse import SparseReports
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.recalibrated import RECALIBRATED, RecalibratedPool

@@ -5,9 +5,9 @@ from typing import ClassVar, final
 import numpy as np
 
 from truepool.core.arrays import FloatArray, from_log_scale, log_scale, logit
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
 from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph

@@ -3,8 +3,8 @@
 from typing import ClassVar, final
 
 from truepool.core.arrays import FloatArray
-from truepool.data.panel import Panel
-from truepool.data.weights import uniform
+from truepool.panel.panel import Panel
+from truepool.panel.weights import uniform
 from truepool.pools.interface import LinearPool
 
 

@@ -3,7 +3,7 @@
 from typing import ClassVar, final
 
 from truepool.core.arrays import FloatArray
-from truepool.data.sparse import SparseReports
+from truepool.panel.sparse import SparseReports
 from truepool.pools.interface import FixedPool
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor

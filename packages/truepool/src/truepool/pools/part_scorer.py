@@ -21,15 +21,15 @@ from truepool.core.engine import (
 )
 from truepool.core.errors import SourceError
 from truepool.core.files import check_path
-from truepool.data.tables import manifest
-from truepool.data.tables.batch_writer import open_writer
-from truepool.data.tables.batches import read_part_batches
-from truepool.data.tables.column_selection import ColumnSelection
-from truepool.data.tables.dataset import Dataset, Part
-from truepool.data.tables.manifest import Manifest
-from truepool.data.tables.repeated_ids import RepeatedIds
 from truepool.pools.scorer import Scorer, Tally
 from truepool.pools.unit_doubt import UnitDoubt
+from truepool.tables import manifest
+from truepool.tables.batch_writer import open_writer
+from truepool.tables.batches import read_part_batches
+from truepool.tables.column_selection import ColumnSelection
+from truepool.tables.dataset import Dataset, Part
+from truepool.tables.manifest import Manifest
+from truepool.tables.repeated_ids import RepeatedIds
 
 
 class PartTask(NamedTuple):

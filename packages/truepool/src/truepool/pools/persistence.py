@@ -20,10 +20,10 @@ from truepool.core.errors import (
     SettingError,
     TruepoolError,
 )
-from truepool.data.costs import Costs
-from truepool.data.labels import Labels
-from truepool.data.tables.table_format import TableFormat
 from truepool.measures.losses import Loss
+from truepool.panel.costs import Costs
+from truepool.panel.labels import Labels
+from truepool.tables.table_format import TableFormat
 
 KIND = archive.Kind("pool", 1, PoolFileError)
 RECORDS: tuple[type, ...] = (Costs, Labels, Loss)

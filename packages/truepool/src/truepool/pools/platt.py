@@ -3,8 +3,8 @@
 from typing import ClassVar, final
 
 from truepool.core.arrays import FloatArray, IntArray, from_log_scale, log_scale
-from truepool.data.sparse import SparseReports
 from truepool.measures.calibration import fit_scaling
+from truepool.panel.sparse import SparseReports
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.recalibrated import (

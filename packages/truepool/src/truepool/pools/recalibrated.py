@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.base import clone
 
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
 from truepool.measures.folds import Folds, out_of_fold, panel_splits
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
 from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool, configure
 from truepool.pools.onnx.graph import ReportTensors, Tensor

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from truepool.core.arrays import Array, FloatArray, IntArray
-from truepool.data.costs import Costs
 from truepool.measures.capacity import Capacity
 from truepool.measures.decisions import limit_decisions
+from truepool.panel.costs import Costs
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,10 @@ from sklearn.base import clone
 from truepool.core.arrays import FloatArray
 from truepool.core.engine import one_blas_thread
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import Folds, panel_splits, thin
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools import imputation
 from truepool.pools.interface import Pool
 from truepool.pools.logistic import LogisticData, solve

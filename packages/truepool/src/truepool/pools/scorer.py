@@ -14,14 +14,14 @@ from scipy.special import expit
 from truepool.core import kernels
 from truepool.core.arrays import BoolArray, FloatArray, IntArray, from_classes
 from truepool.core.errors import CostError, ReportError, SettingError, SourceError
-from truepool.data.costs import Costs
-from truepool.data.reports import check_reports
-from truepool.data.row_names import cases_of_rows, named_rows
-from truepool.data.tables.column_selection import Batch, Ids
 from truepool.measures.capacity import Capacity
+from truepool.panel.costs import Costs
+from truepool.panel.reports import check_reports
+from truepool.panel.row_names import cases_of_rows, named_rows
 from truepool.pools.habits import COMPARED, Doubt
 from truepool.pools.interface import LinearPool, Pool
 from truepool.pools.result import PoolResult
+from truepool.tables.column_selection import Batch, Ids
 
 Report: TypeAlias = tuple[float, ...]
 """Coordinates (C,) of one report."""

@@ -6,9 +6,6 @@ from typing import ClassVar, final
 import numpy as np
 
 from truepool.core.arrays import FloatArray
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.weights import by_credit
 from truepool.measures.credit import (
     EXACT_LIMIT,
     credit_per_report,
@@ -16,6 +13,9 @@ from truepool.measures.credit import (
     shapley,
 )
 from truepool.measures.losses import as_loss
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.weights import by_credit
 from truepool.pools.interface import LinearPool, by_agent
 from truepool.pools.result import Explanation
 

@@ -10,10 +10,10 @@ from scipy.special import expit, log_softmax
 from truepool.core.arrays import FloatArray, IntArray, logit, mean_report
 from truepool.core.engine import one_blas_thread
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.sparse import SPARSE_FILL, SparseReports
 from truepool.measures.shrinkage import cells_of
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SPARSE_FILL, SparseReports
 from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool
 from truepool.pools.logistic import Terms, binary_terms, newton, row_space

@@ -9,12 +9,12 @@ from sklearn.base import clone
 
 from truepool.core.arrays import Array, FloatArray, IntArray, case_mean
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
 from truepool.measures.folds import Folds, evaluation_cases, panel_splits
 from truepool.measures.inference import independent_units
 from truepool.measures.losses import Loss, as_loss
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
 from truepool.pools import candidates
 from truepool.pools.interface import Pool
 from truepool.pools.onnx.graph import ReportTensors, Tensor

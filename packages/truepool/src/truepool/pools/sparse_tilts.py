@@ -7,7 +7,7 @@ from scipy.special import expit
 
 from truepool.core import kernels
 from truepool.core.arrays import FloatArray, IntArray, logit
-from truepool.data.sparse import SparseReports
+from truepool.panel.sparse import SparseReports
 from truepool.pools.logistic import Terms, softplus
 
 

@@ -9,10 +9,10 @@ from scipy.special import expit
 
 from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import Folds, panel_splits
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools import imputation
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph

@@ -6,9 +6,9 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, normalize
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor

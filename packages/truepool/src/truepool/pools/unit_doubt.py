@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import ReportError
 from truepool.core.formatting import join_names
-from truepool.data.report_units import (
+from truepool.panel.report_units import (
     SMALL,
     UNIT_RATIO,
     largest_reports,
     percent_option,
     report_counts,
 )
-from truepool.data.sparse import SparseReports
-from truepool.data.tables.column_selection import Batch
-from truepool.data.tables.table_format import TableFormat
+from truepool.panel.sparse import SparseReports
+from truepool.tables.column_selection import Batch
+from truepool.tables.table_format import TableFormat
 
 EXPECTED = 7.0
 """Reports above 1 % that must have been expected where there is none: by chance, that

@@ -7,13 +7,13 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.weights import by_credit, uniform
 from truepool.measures.credit import credit_per_report, leave_one_out
 from truepool.measures.credit.removal import report_mass, shrunk_credit
 from truepool.measures.losses import Loss, as_loss
 from truepool.measures.shrinkage import check_sums, reports_are_rare
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.weights import by_credit, uniform
 from truepool.pools.interface import LinearPool, by_agent
 from truepool.pools.result import Explanation
 

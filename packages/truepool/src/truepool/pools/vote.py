@@ -6,10 +6,10 @@ import numpy as np
 
 from truepool.core import kernels
 from truepool.core.arrays import FloatArray, classes, read_only
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.weights import uniform
 from truepool.measures.decisions import EDGE, choose
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.weights import uniform
 from truepool.pools.interface import FixedPool
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 

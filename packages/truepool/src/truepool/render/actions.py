@@ -17,8 +17,8 @@ from truepool.audits.topics.comparison import significantly_cheaper
 from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import Audit, Fix
 from truepool.core.formatting import amount, join_names, money
-from truepool.data.tables.agent_columns import removal_options
 from truepool.measures.capacity import without_capacity
+from truepool.tables.agent_columns import removal_options
 
 RECALIBRATION = "ask whoever runs {who} to recalibrate {it}"
 FEED = "take {who} out of the pool or fix {its} {feed}"

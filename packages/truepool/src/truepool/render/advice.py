@@ -16,7 +16,6 @@ from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import Audit, Finding, Recommendation
 from truepool.comparison import Estimate
 from truepool.core.formatting import end_once, join_names, money, pluralize
-from truepool.data.tables.agent_columns import removal_options
 from truepool.measures.capacity import without_capacity
 from truepool.measures.groups import GROUPS_NEEDED
 from truepool.render.actions import (
@@ -36,6 +35,7 @@ from truepool.render.savings import (
     savings_per_thousand,
     selective,
 )
+from truepool.tables.agent_columns import removal_options
 
 PER_CASE = " per case"
 

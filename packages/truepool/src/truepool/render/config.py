@@ -6,8 +6,8 @@ from math import inf
 from typing import Any
 
 from truepool.core.formatting import join_names
-from truepool.data.tables.profile import TableProfile
-from truepool.data.tables.question import Question, join_answers
+from truepool.tables.profile import TableProfile
+from truepool.tables.question import Question, join_answers
 
 HEADINGS = {
     "What the columns mean": (

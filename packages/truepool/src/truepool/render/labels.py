@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from truepool.data.labels import Labels
+from truepool.panel.labels import Labels
 
 
 def sentence(labels: Labels, cases: Sequence[int] = (), unit: str = "case") -> str:

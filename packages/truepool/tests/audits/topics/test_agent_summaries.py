@@ -6,8 +6,8 @@ from panels import random_panel
 
 from truepool.audits import audit
 from truepool.audits.topics import credit as topic
-from truepool.data.panel import Panel
 from truepool.measures.credit import intervals, leave_one_out, shapley
+from truepool.panel.panel import Panel
 
 QUICK = {"costs": COSTS, "resamples": 50}
 

@@ -19,10 +19,10 @@ from truepool.audits.topics import comparison
 from truepool.audits.topics.calibration import calibration, name_stacking
 from truepool.comparison import Estimate
 from truepool.core.arrays import from_log_scale, log_scale
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.calibration import cox
 from truepool.measures.losses import Loss
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.auto import Auto
 from truepool.pools.mean import Mean
 from truepool.pools.stacked_lr import StackedLR

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 from truepool.audits.evidence import Evidence
 from truepool.audits.topics.capacity import check
 from truepool.core.arrays import from_log_scale, log_scale
-from truepool.data.panel import Panel
 from truepool.measures.capacity import Capacity
+from truepool.panel.panel import Panel
 from truepool.pools.mean import Mean
 
 

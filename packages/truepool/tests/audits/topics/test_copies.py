@@ -10,8 +10,8 @@ from truepool.audits import audit
 from truepool.audits.evidence import Evidence
 from truepool.audits.topics import copies
 from truepool.comparison import Estimate
-from truepool.data.panel import Panel
 from truepool.measures.losses import Loss
+from truepool.panel.panel import Panel
 
 QUICK = {"costs": COSTS, "resamples": 50}
 

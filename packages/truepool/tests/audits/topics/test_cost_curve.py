@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 
 from truepool.audits import audit
 from truepool.audits.topics.threshold import error_rates
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.losses import Loss
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 
 PANEL = sound(cases=200)
 

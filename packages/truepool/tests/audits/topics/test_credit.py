@@ -7,9 +7,9 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 from truepool.audits import audit
 from truepool.audits.topics.feeds import dead_feeds
 from truepool.core.arrays import from_log_scale, log_scale
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.credit import leave_one_out
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.render.html.audit import html
 
 QUICK = {"costs": COSTS, "resamples": 50}

@@ -5,8 +5,8 @@ import pytest
 from simulated_faults import quality_panel
 
 from truepool.audits import audit
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 
 COSTS = Costs(fn=10, fp=1)
 VENDORS = ("A", "B", "C", "D")

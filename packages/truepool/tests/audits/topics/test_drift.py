@@ -7,11 +7,11 @@ from simulated_faults import quality_panel
 from truepool.audits import audit
 from truepool.audits.evidence import Evidence
 from truepool.audits.topics import drift
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.folds import evaluation_cases, splits
 from truepool.measures.losses import Loss
 from truepool.measures.scores import auc
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.mean import Mean
 
 QUICK = {"costs": COSTS, "resamples": 50}

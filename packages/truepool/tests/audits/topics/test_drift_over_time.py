@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 
 from truepool.audits import audit
 from truepool.audits.topics import drift
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool.render.tables.evidence import alarms
 
 QUICK = {"costs": COSTS, "resamples": 50}

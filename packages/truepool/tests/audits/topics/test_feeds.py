@@ -14,7 +14,7 @@ from truepool.audits.findings import select_findings
 from truepool.audits.severity import CALIBRATION, FEEDS, PAST
 from truepool.audits.topics import feeds
 from truepool.cli.verbs import app
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool.pools.mean import Mean
 
 CASES, AT = 1500, 1000

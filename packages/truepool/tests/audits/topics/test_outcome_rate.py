@@ -2,7 +2,7 @@ import numpy as np
 from faults import COSTS, sound, timed
 
 from truepool.audits import audit
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 
 QUICK = {"costs": COSTS, "resamples": 50}
 

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from truepool.audits import audit
-from truepool.data.panel import Panel
 from truepool.measures.inference import diebold_mariano, with_unseen
+from truepool.panel.panel import Panel
 
 QUICK = {"costs": COSTS, "resamples": 50}
 

@@ -8,7 +8,7 @@ from simulated_faults import temperature
 from truepool.audits import audit
 from truepool.audits.topics.calibration import check
 from truepool.core.arrays import from_log_scale, log_scale
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 
 QUICK = {"costs": COSTS, "resamples": 50}
 

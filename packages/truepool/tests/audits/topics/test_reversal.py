@@ -18,11 +18,11 @@ from truepool.audits.topics.reversal import (
     doubt_outcome,
     reversed_agents,
 )
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
 from truepool.measures.losses import Loss
 from truepool.measures.scores import auc
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
 from truepool.pools.mean import Mean
 from truepool.render.advice import steps
 from truepool.render.html.audit import sections

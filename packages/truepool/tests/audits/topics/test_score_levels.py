@@ -7,8 +7,8 @@ from scipy.special import expit
 from truepool.audits import audit
 from truepool.audits.evidence import Evidence
 from truepool.audits.topics.score_levels import scores
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.mean import Mean
 
 CASES, RATE = 8000, 0.02

@@ -18,9 +18,9 @@ from truepool.audits.topics.segments import check, segments, skill_by_segment
 from truepool.audits.values import Finding
 from truepool.comparison import compare
 from truepool.core.errors import PanelError, SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.groups import NO_VALUE, divide
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.mean import Mean
 from truepool.pools.vcg import VCG
 from truepool.render.html.audit import html

@@ -14,11 +14,11 @@ from truepool.audits.evidence import Evidence
 from truepool.audits.findings import select_findings
 from truepool.audits.topics import selective_labels
 from truepool.core.formatting import percent
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.tables import TableFormat, load_panel
 from truepool.measures.losses import Loss
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.pools.mean import Mean
+from truepool.tables import TableFormat, load_panel
 
 QUICK = {"costs": COSTS, "resamples": 50}
 PANEL = sound(0, cases=900)

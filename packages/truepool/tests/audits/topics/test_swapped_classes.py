@@ -3,7 +3,7 @@ import pytest
 
 from truepool.audits import audit
 from truepool.audits.topics.swapped_classes import swapped, tell_apart
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 
 CLASSES = 4
 

@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose
 
 from truepool.audits import audit
 from truepool.audits.topics.threshold import best_threshold
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.measures.losses import Loss
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 
 PANEL = sound()
 

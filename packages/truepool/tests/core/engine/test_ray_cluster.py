@@ -104,7 +104,7 @@ def test_commands_write_on_it_what_they_write_here(
     ray, tmp_path, truepool, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("truepool.data.tables.row_sample.MOST_ROWS", 100)
+    monkeypatch.setattr("truepool.tables.row_sample.MOST_ROWS", 100)
     panel = random_panel(1, cases=200, silent=0.2)
     names = [f"agent{i}" for i in range(panel.reports.shape[1])]
     cells = dict(zip(names, panel.reports.T, strict=True)) | {"y": panel.outcomes}

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from truepool import replay
 from truepool.core.kernels import arithmetic, online
-from truepool.data.panel import Panel
 from truepool.learners import every
 from truepool.online import loop
+from truepool.panel.panel import Panel
 
 ULP = 2.0**-52
 

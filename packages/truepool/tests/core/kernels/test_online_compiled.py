@@ -8,8 +8,8 @@ from panels import random_panel
 
 from truepool import replay
 from truepool.core import kernels
-from truepool.data.panel import Panel
 from truepool.learners import make
+from truepool.panel.panel import Panel
 
 SLOW = {
     "gradient": {"rate": 0.01},

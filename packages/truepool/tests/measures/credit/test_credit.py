@@ -13,9 +13,6 @@ from panels import panels, random_panel
 from truepool import credit
 from truepool.core.errors import SettingError
 from truepool.core.kernels import reference
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.weights import by_credit
 from truepool.measures.credit import shapley_values
 from truepool.measures.fixed_weights import FixedWeights
 from truepool.measures.inference import (
@@ -26,6 +23,9 @@ from truepool.measures.inference import (
     percentile_interval,
 )
 from truepool.measures.losses import NAMES, Loss
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.weights import by_credit
 from truepool.pools.shapley import Shapley
 from truepool.pools.vcg import VCG
 

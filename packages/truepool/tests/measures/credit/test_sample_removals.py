@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose
 from panels import random_panel
 
 from truepool.core.errors import PanelError, SettingError
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
 from truepool.measures.credit import leave_one_out, sample_removals
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
 
 
 def test_sampled_credit_is_unbiased_and_its_standard_errors_are_true():

@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import t
 
 import truepool as tp
-from truepool.data.sparse import SparseReports
 from truepool.measures.credit import sample_shapley
+from truepool.panel.sparse import SparseReports
 
 AGENTS, QUESTIONS, ANSWERS = 5_000, 4_000, 5
 

@@ -9,8 +9,8 @@ from sklearn import metrics
 
 from truepool import scores
 from truepool.core.errors import ReportError, SettingError
-from truepool.data.costs import Costs
 from truepool.measures.decisions import decide
+from truepool.panel.costs import Costs
 
 SEEDS = st.integers(0, 10_000)
 

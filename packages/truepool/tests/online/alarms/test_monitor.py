@@ -7,13 +7,13 @@ import pytest
 from simulated_faults import quality_panel
 
 from truepool.core.errors import AgentError, OutcomeError, PanelError, SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.online.alarms import Monitor, monitor_panel
 from truepool.online.alarms.conformal import MEMORY, RankDetector, bets
 from truepool.online.alarms.monitor import FIRST_DRIFT, FIRST_SETTLED
 from truepool.online.alarms.repeats import RepeatDetector
 from truepool.online.alarms.runs import RunDetector
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 
 COSTS = Costs(fn=10, fp=1)
 SKILLS = [1.1, 1.0, 1.2, 1.05]

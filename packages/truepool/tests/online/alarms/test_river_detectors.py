@@ -10,12 +10,12 @@ from simulated_faults import degradation, quality_panel
 
 from truepool.core import kernels
 from truepool.core.errors import AgentError, MissingExtraError, UnknownNameError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
 from truepool.learners import make
 from truepool.measures.losses import Loss
 from truepool.online import replay
 from truepool.online.alarms import Alarm, alarms, river_detectors
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 
 drift = pytest.importorskip("river.drift")
 

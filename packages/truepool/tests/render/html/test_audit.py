@@ -25,8 +25,8 @@ import truepool as tp
 from truepool.audits.values import Changes, Finding
 from truepool.comparison import Estimate
 from truepool.core.errors import SourceError
-from truepool.data.labels import Labels
-from truepool.data.panel import Panel
+from truepool.panel.labels import Labels
+from truepool.panel.panel import Panel
 from truepool.render.html.audit import LINKS, html
 from truepool.render.tables.evidence import correlations
 

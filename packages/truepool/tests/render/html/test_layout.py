@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from jinja2 import UndefinedError
 from markupsafe import Markup
 
-from truepool.data.panel import Panel
+from truepool.panel.panel import Panel
 from truepool.render.html import Section, page
 from truepool.render.html.layout import prose
 from truepool.render.tables.grid import Grid

@@ -12,8 +12,8 @@ from rich.console import Console
 from truepool.audits import audit
 from truepool.audits.values import Detail
 from truepool.comparison import Estimate
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
 from truepool.render.advice import steps
 from truepool.render.numbers import percent
 from truepool.render.tables.agent_choice import MOST_AGENTS

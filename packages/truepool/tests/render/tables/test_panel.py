@@ -1,8 +1,8 @@
 import numpy as np
 from panels import random_panel
 
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
 from truepool.render.tables.panel import grid as laid_out
 
 

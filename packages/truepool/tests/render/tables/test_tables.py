@@ -11,9 +11,9 @@ from rich.console import Console
 from truepool import audit, compare, replay
 from truepool.comparison import Estimate
 from truepool.core.errors import SourceError
-from truepool.data.costs import Costs
-from truepool.data.labels import Labels
-from truepool.data.panel import Panel
+from truepool.panel.costs import Costs
+from truepool.panel.labels import Labels
+from truepool.panel.panel import Panel
 from truepool.pools.result import Explanation
 from truepool.render import figures
 from truepool.render.tables import comparison, evidence, weights

@@ -13,10 +13,10 @@ from truepool.audits.evidence import Evidence
 from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, log_scale
-from truepool.data.panel import Panel
 from truepool.measures.diversity import correlation, effective_agents
 from truepool.measures.groups import FEWEST_CASES
 from truepool.measures.inference.bootstrap import standard_errors
+from truepool.panel.panel import Panel
 
 COPY, DISTINCT = 0.995, 0.99
 """Log-odds that correlate above the first are a copy, tested against the second."""

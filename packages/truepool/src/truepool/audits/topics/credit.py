@@ -22,9 +22,9 @@ from truepool.audits.values import AgentSummary
 from truepool.comparison import Estimate
 from truepool.core.arrays import BoolArray, FloatArray, IntArray
 from truepool.core.formatting import number
-from truepool.data.tables.agent_columns import removal_options
 from truepool.measures.credit import EXACT_LIMIT, ORDERS, CreditIntervals, intervals
 from truepool.measures.losses import Loss, agent_losses
+from truepool.tables.agent_columns import removal_options
 
 WORK, FEWEST, EFFORT = 20_000_000, 2_000, 10
 """Shapley credit uses as many cases as this amount of work allows, and at least

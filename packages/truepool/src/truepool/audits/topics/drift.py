@@ -19,7 +19,6 @@ from truepool.audits.values import Drift, Finding
 from truepool.comparison import Estimate
 from truepool.core.arrays import BoolArray, FloatArray, IntArray, to_classes
 from truepool.core.formatting import join_names
-from truepool.data.panel import Panel
 from truepool.measures.groups import FEWEST_CASES
 from truepool.measures.inference.bootstrap import standard_errors
 from truepool.measures.losses import Loss
@@ -34,6 +33,7 @@ from truepool.online.alarms.change_point import (
 )
 from truepool.online.alarms.discrimination import WINDOW, placements
 from truepool.online.alarms.series import COST_RISE, DISCRIMINATION_FALL
+from truepool.panel.panel import Panel
 
 DRIFT_CASES = 5_000
 """Largest number of cases, evenly spread over time, for detectors and learner."""

@@ -33,8 +33,6 @@ from truepool.audits.topic import Topic
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import amount, percent
-from truepool.data.panel import Panel
-from truepool.data.report_units import factor_of, jump_of
 from truepool.measures.groups import FEWEST_CASES
 from truepool.online.alarms.distribution import Shift, scalar, shifts
 from truepool.online.alarms.repeats import repeat
@@ -44,6 +42,8 @@ from truepool.online.alarms.runs import (
     missing_run,
     report_codes,
 )
+from truepool.panel.panel import Panel
+from truepool.panel.report_units import factor_of, jump_of
 
 UNKNOWN = float("nan")
 

@@ -17,14 +17,14 @@ from truepool.audits.topic import Topic
 from truepool.audits.topics.feeds import fix_feed
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, case_mean, to_classes
-from truepool.data.panel import Panel
-from truepool.data.report_units import reversing_options
-from truepool.data.sparse import DENSE_CELLS
 from truepool.measures.groups import describe_shortage, enough_cases
 from truepool.measures.inference import holm, independent_units, paired_p_values
 from truepool.measures.losses import Loss
 from truepool.measures.scores import auc
 from truepool.online.alarms.change_point import Change, change
+from truepool.panel.panel import Panel
+from truepool.panel.report_units import reversing_options
+from truepool.panel.sparse import DENSE_CELLS
 
 REVERSED = 0.45
 """AUC below which an agent is reversed and not just uninformative."""

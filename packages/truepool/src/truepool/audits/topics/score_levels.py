@@ -14,9 +14,9 @@ from truepool.audits.topics.calibration import recalibration_saving
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import percent
-from truepool.data.panel import Panel
 from truepool.measures.groups import enough_cases
 from truepool.measures.inference import share_interval
+from truepool.panel.panel import Panel
 
 TIMES = 10.0
 """Half of the reports of an agent are so many times the share of positives, or more.

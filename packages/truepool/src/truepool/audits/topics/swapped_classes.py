@@ -17,10 +17,10 @@ from truepool.audits.topics.reversal import REVERSED
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import join_names
-from truepool.data.panel import Panel
 from truepool.measures.groups import describe_shortage
 from truepool.measures.inference import independent_units, paired_p_values
 from truepool.measures.scores import auc
+from truepool.panel.panel import Panel
 
 
 @dataclass(frozen=True, eq=False)

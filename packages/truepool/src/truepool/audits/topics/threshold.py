@@ -14,8 +14,8 @@ from truepool.audits.topic import Topic
 from truepool.audits.values import CostCurve
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.formatting import number
-from truepool.data.costs import Costs
 from truepool.measures.decisions import EDGE
+from truepool.panel.costs import Costs
 
 POINTS, FARTHEST = 101, 12.0
 """Thresholds of the figure: so many evenly between 0 and 1, and so many evenly in

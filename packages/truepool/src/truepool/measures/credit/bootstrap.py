@@ -9,9 +9,6 @@ from numpy.typing import ArrayLike
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.weights import by_credit
 from truepool.measures.credit.removal import (
     credit_per_report,
     increases_by_case,
@@ -22,6 +19,9 @@ from truepool.measures.credit.shapley_values import credit_by_case
 from truepool.measures.inference import Resamples, percentile_interval
 from truepool.measures.losses import Loss, as_loss
 from truepool.measures.shrinkage import reports_are_rare, shrink
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.weights import by_credit
 
 Method: TypeAlias = Literal["leave-one-out", "shapley"]
 

@@ -10,12 +10,12 @@ from truepool.core import kernels
 from truepool.core.arrays import BoolArray, FloatArray, blocks, case_mean
 from truepool.core.errors import PanelError, SettingError
 from truepool.core.seeds import check_seed
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
-from truepool.data.weights import as_weights, uniform
 from truepool.measures.losses import Loss, as_loss
 from truepool.measures.shrinkage import cells_of, shrink_means
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
+from truepool.panel.weights import as_weights, uniform
 
 
 def leave_one_out(

@@ -15,11 +15,11 @@ from truepool.core.arrays import (
 )
 from truepool.core.errors import SettingError
 from truepool.core.seeds import check_seed
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.sparse import SparseReports
 from truepool.measures.fixed_weights import FixedWeights, linear_pools
 from truepool.measures.losses import Loss, as_loss
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
 
 EXACT_LIMIT = 14
 """Shapley credit is exact up to this many agents (2^14 coalitions), sampled above."""

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truepool.core.arrays import as_case_weights, case_mean
-from truepool.data.costs import Costs
 from truepool.measures.losses import Loss
 from truepool.measures.scores.decision import RARE, Confusion, confusion
 from truepool.measures.scores.probability import Murphy, auc, ece, loss, murphy
 from truepool.measures.scores.smooth_calibration import smooth_ece
+from truepool.panel.costs import Costs
 
 __all__ = [
     "RARE",

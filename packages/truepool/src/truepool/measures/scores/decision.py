@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from truepool.core.arrays import FloatArray, IntArray, classes
-from truepool.data.costs import Costs
 from truepool.measures.decisions import choose
 from truepool.measures.scores.probability import check_series, ratio
+from truepool.panel.costs import Costs
 
 RARE = 0.05
 """A class is rare when it makes up less than this share of the cases."""

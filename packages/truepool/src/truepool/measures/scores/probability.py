@@ -18,8 +18,8 @@ from truepool.core.arrays import (
     classes,
 )
 from truepool.core.errors import SettingError
-from truepool.data.costs import Costs
 from truepool.measures.losses import Loss, indicator
+from truepool.panel.costs import Costs
 
 
 def check_series(

@@ -12,9 +12,6 @@ from scipy.special import ndtri
 
 from truepool.core.arrays import BoolArray, FloatArray, as_outcomes, logit
 from truepool.core.errors import AgentError, OutcomeError, PanelError, SettingError
-from truepool.data.costs import Costs
-from truepool.data.panel import Panel
-from truepool.data.reports import check_reports
 from truepool.measures.losses import Loss
 from truepool.online.alarms.alarm import OUTCOMES, POOL, Alarm
 from truepool.online.alarms.change_point import others
@@ -25,6 +22,9 @@ from truepool.online.alarms.distribution import directions, links
 from truepool.online.alarms.repeats import RepeatDetector
 from truepool.online.alarms.runs import HISTORY, RunDetector
 from truepool.online.alarms.series import SeriesDetector, matters
+from truepool.panel.costs import Costs
+from truepool.panel.panel import Panel
+from truepool.panel.reports import check_reports
 
 WARM_UP = 200
 """The number of cases from which each agent's usual level and spread are learned."""

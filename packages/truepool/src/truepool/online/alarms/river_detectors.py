@@ -18,10 +18,10 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import AgentError, MissingExtraError
 from truepool.core.registry import check_settings, make
-from truepool.data.panel import Panel
 from truepool.measures.losses import Loss, as_loss
 from truepool.online import Trace
 from truepool.online.alarms.alarm import POOL, Alarm
+from truepool.panel.panel import Panel
 
 MAX_LOG_LOSS = log(100)
 """The log loss is unbounded and detectors need a bound: it is capped at p = 1 %."""

@@ -5,8 +5,8 @@ from typing import Any
 from markupsafe import Markup
 
 from truepool.comparison import Comparison
-from truepool.data.panel import Panel
 from truepool.online import Trace
+from truepool.panel.panel import Panel
 from truepool.render import figures
 from truepool.render.html.layout import fragment
 from truepool.render.tables import comparison as comparison_tables

@@ -13,7 +13,7 @@ from truepool.comparison import (
     is_significant,
 )
 from truepool.core.formatting import in_unit, join_names, money
-from truepool.data.costs import Costs
+from truepool.panel.costs import Costs
 from truepool.render import labels
 from truepool.render.costs import describe, describe_classes
 from truepool.render.numbers import (

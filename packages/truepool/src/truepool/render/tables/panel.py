@@ -3,8 +3,8 @@
 import numpy as np
 
 from truepool.core.arrays import FloatArray
-from truepool.data.panel import Panel
 from truepool.measures.losses import agent_losses, as_loss
+from truepool.panel.panel import Panel
 from truepool.render.numbers import number, percent
 from truepool.render.tables.grid import Grid
 from truepool.render.tables.weights import SHOWN

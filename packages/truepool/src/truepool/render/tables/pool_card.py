@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from truepool.data.labels import format_names
+from truepool.panel.labels import format_names
 from truepool.pools.card import Card
 from truepool.render.costs import describe, describe_classes
 from truepool.render.labels import class_names, sentence

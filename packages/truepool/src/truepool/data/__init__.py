@@ -1,1 +1,0 @@
-"""What goes in: panels, tables, features, labels, costs and weights."""

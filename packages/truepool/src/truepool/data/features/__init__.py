@@ -1,5 +1,0 @@
-"""What agents see: rows of features, and how they are made ready for a model."""
-
-from truepool.data.features.table import Features
-
-__all__ = ["Features"]

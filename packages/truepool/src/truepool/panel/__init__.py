@@ -1,0 +1,1 @@
+"""Values: panels, labels, costs, sparse reports and weights."""
