@@ -19,23 +19,44 @@ COSTS = {
 }
 LIMIT = 0.02
 """`auto` costs at most so much more, as a share."""
-DRAWN = 1000
+DRAWN = 400
 """Bootstrap resamples of the payments on which pools are compared."""
 
 
 @dataclass(frozen=True)
-class Excess:
-    """What `auto` costs more than the best linear candidate, as a share of its cost."""
+class Paid:
+    """What each pool costs per case on the payments of one draw.
+
+    ``resampled`` has the same where each payment of the table counts as often as it was
+    drawn: in resample b it is drawn as often in every draw, which share payments.
+    """
 
     table: str
     costs: str
+    mean: dict[str, float]
+    resampled: dict[str, list[float]]
+
+
+@dataclass(frozen=True)
+class Excess:
+    """What `auto` costs more than the best linear pool over draws, as a share."""
+
     auto: float
     best: float
     linear: str
     low: float
     high: float
-    candidates: dict[str, float]
-    """Cost per case of each linear candidate."""
+
+    @classmethod
+    def over(cls, draws):
+        """Compare `auto` with the one linear pool of the lowest mean cost."""
+        mean = {p: np.mean([d.mean[p] for d in draws]) for p in draws[0].mean}
+        best = min(LINEAR, key=mean.__getitem__)
+        own, other = (
+            np.mean([d.resampled[p] for d in draws], axis=0) for p in ("auto", best)
+        )
+        low, high = np.quantile(own / other - 1, [0.025, 0.975])
+        return cls(mean["auto"], mean[best], best, low, high)
 
     @property
     def value(self):
@@ -43,7 +64,7 @@ class Excess:
 
 
 def on_cards(split, seed=0, share=1.0):
-    """Excess at each of the costs: pools learn from one part, decide the other.
+    """What pools cost, at each of the costs: they learn one part, decide the other.
 
     ``split`` is the share to learn from, the earlier part; negative: a random one.
     """
@@ -56,26 +77,33 @@ def on_cards(split, seed=0, share=1.0):
     learn, test = np.sort(order[:cut]), np.sort(order[cut:])
     amount = table.amount[test]
     name = f"cards {'random ' if split < 0 else ''}{abs(split):.0%}"
+    drawn = _times_drawn(T, 0)[:, test]
     return _compare(
-        name, table.panel(learn), table.reports[test], table.fraud[test], amount, seed
+        name, table.panel(learn), table.reports[test], table.fraud[test], amount, drawn
     )
 
 
 def on_bank(name, seed, **size):
-    """Excess at each of the costs, on as many payments of another draw."""
+    """What pools cost, at each of the costs, on as many payments of another draw."""
     known, new = bank.make(name, seed, **size), bank.make(name, seed + 500_000, **size)
-    panel = known.panel
-    return _compare(name, panel, new.reports, new.fraud, new.amount, seed)
+    drawn = _times_drawn(len(new.fraud), seed)
+    return _compare(name, known.panel, new.reports, new.fraud, new.amount, drawn)
 
 
-def _compare(table, panel, reports, fraud, amount, seed):
+def _times_drawn(payments, seed):
+    """How often each payment is drawn in each resample, (B, T)."""
+    rng = np.random.default_rng([seed, payments])
+    return rng.poisson(1.0, (DRAWN, payments)).astype(np.uint8)
+
+
+def _compare(table, panel, reports, fraud, amount, drawn):
     return [
-        _excess(table, name, costs, panel, reports, fraud, amount, seed)
+        _pay(table, name, costs, panel, reports, fraud, amount, drawn)
         for name, costs in COSTS.items()
     ]
 
 
-def _excess(table, name, costs, panel, reports, fraud, amount, seed):
+def _pay(table, name, costs, panel, reports, fraud, amount, drawn):
     columns = {"amount": amount}
     resolved = costs.resolve(columns)
     by_case = {}
@@ -83,15 +111,9 @@ def _excess(table, name, costs, panel, reports, fraud, amount, seed):
         fitted = tp.pools.make(pool, costs=costs).fit_panel(panel)
         decided = fitted.pool(reports[:, :, None], columns).decisions
         by_case[pool] = resolved.cost_per_case(fraud, decided, 2)
-    best = min(LINEAR, key=lambda pool: by_case[pool].mean())
-    own, other = by_case["auto"], by_case[best]
-    rng = np.random.default_rng(seed)
-    # Only cases that cost anything matter to a sum; how many are drawn is Poisson.
-    paid = np.flatnonzero((own != 0) | (other != 0))
-    ratios = []
-    for _ in range(DRAWN):
-        drawn = rng.poisson(1.0, len(paid))
-        ratios.append((drawn @ own[paid]) / (drawn @ other[paid]) - 1)
-    low, high = np.quantile(ratios, [0.025, 0.975])
-    every = {pool: by_case[pool].mean() for pool in LINEAR}
-    return Excess(table, name, own.mean(), other.mean(), best, low, high, every)
+    mean = {pool: cost.mean() for pool, cost in by_case.items()}
+    resampled = {}
+    for pool, cost in by_case.items():
+        paid = np.flatnonzero(cost)  # only these matter to a sum
+        resampled[pool] = (drawn[:, paid] @ cost[paid] / len(cost)).tolist()
+    return Paid(table, name, mean, resampled)

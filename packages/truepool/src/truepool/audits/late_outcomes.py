@@ -16,7 +16,7 @@ from truepool.panel.panel import Panel
 
 UNKNOWN = float("nan")
 
-ASKED = 0.002
+ASKED = 0.005
 """The question is asked below this level. It is no finding, and is not adjusted with
 them: what all others mean depends on the answer."""
 
