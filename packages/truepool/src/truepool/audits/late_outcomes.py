@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, ndtr
 
 from truepool.audits.evidence import Evidence
 from truepool.audits.severity import LATE
@@ -19,6 +19,9 @@ UNKNOWN = float("nan")
 ASKED = 0.005
 """The question is asked below this level. It is no finding, and is not adjusted with
 them: what all others mean depends on the answer."""
+
+RECENT = 0.08
+"""The weight of a case falls by e over this share of the cases, from the last one."""
 
 ENDS = np.array([0.05, 0.1, 0.15, 0.2, 0.3])
 """Shares of the cases, the last ones, in which outcomes may be late."""
@@ -50,10 +53,9 @@ def find_late_outcomes(evidence: Evidence) -> LateOutcomes | None:
     """Find positive outcomes that are not known yet; None where there are none.
 
     They count as negative then, while the reports go on as before. Of all positive
-    cases, too few are among the last ones (`ENDS`): fewer than their share of the
-    cases, and than their share of what the pool expects (binomial, the larger of the
-    two p-values, times the number of ends). Nothing is asked where the reports say that
-    positives became rare (`_say_rare`).
+    cases, too few are among the last ones (`_too_few_recent`); from which one on, is
+    the end (`ENDS`) with the fewest for its share. Nothing is asked where the reports
+    say that positives became rare (`_say_rare`).
     """
     panel = evidence.panel
     if (
@@ -74,11 +76,9 @@ def find_late_outcomes(evidence: Evidence) -> LateOutcomes | None:
     slope, shift = fit_scaling(odds[:sure], happened[:sure], np.ones(sure), shift=True)
     scaled = slope * odds[:, 0] + shift[0]
     expected = expit(scaled)
-    tests = [_too_few(happened, expected, place) for place in places]
-    worst = int(np.argmin(tests))
-    if len(tests) * tests[worst] >= ASKED:
+    if _too_few_recent(happened, expected) >= ASKED:
         return None
-    start = int(places[worst])
+    start = min(places.tolist(), key=lambda place: _too_few(happened, expected, place))
     if _say_rare(happened, expected, start, sure):
         return None
     before, after = (float(part.mean()) for part in np.split(happened, [start]))
@@ -86,6 +86,26 @@ def find_late_outcomes(evidence: Evidence) -> LateOutcomes | None:
     return LateOutcomes(
         place, evidence.describe_case(place), evidence.date(place), before, after
     )
+
+
+def _too_few_recent(happened: IntArray, expected: FloatArray) -> float:
+    r"""Chance that positive cases lie as early as they do, if none is late.
+
+    Where a share :math:`a_t` of the cases came after a case it has the weight
+    :math:`w_t = e^{-a_t / r}`. The mean weight of the positive cases is compared with
+    that of all cases, and with that of all by how they are expected to be positive; the
+    larger p-value counts (normal).
+    """
+    age = np.arange(len(happened))[::-1] / len(happened)
+    weight = np.exp(-age / RECENT)
+    count = happened.sum()
+    found = []
+    for chance in (np.full(len(happened), 1 / len(happened)), expected):
+        mean = np.average(weight, weights=chance)
+        spread = np.average((weight - mean) ** 2, weights=chance)
+        short = weight[happened == 1].mean() - mean
+        found.append(float(ndtr(short / np.sqrt(spread / count))))
+    return max(found)
 
 
 def _too_few(happened: IntArray, expected: FloatArray, place: int) -> float:

@@ -54,7 +54,14 @@ def check_path(path: str | Path, suffix: str | None = None) -> Path:
 
 
 def missing_file(path: str | Path) -> str:
-    """Say that there is no such file, and which one of its folder may be meant.
+    """Say that there is no such file, and which one of its folder may be meant."""
+    close = similar_file(path)
+    hint = f" (did you mean {close!r}?)" if close else ""
+    return f"there is no file {str(path)!r}{hint}"
+
+
+def similar_file(path: str | Path) -> str | None:
+    """Return the file of the same folder that may be meant; None where there is none.
 
     Names are compared without their suffix, which says little about them; one with
     the same suffix comes first, and no table is meant to be a saved pool.
@@ -71,8 +78,7 @@ def missing_file(path: str | Path) -> str:
         if other.suffix == place.suffix or other.suffix not in SAVED:
             stems.setdefault(other.stem, other.name)
     close = closest(place.stem, stems)
-    hint = f" (did you mean {str(place.with_name(stems[close]))!r}?)" if close else ""
-    return f"there is no file {str(path)!r}{hint}"
+    return str(place.with_name(stems[close])) if close else None
 
 
 @contextmanager

@@ -87,14 +87,14 @@ def pluralize(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def join_names(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str], word: str = "and") -> str:
     """Join names as in a sentence.
 
     >>> join_names(["rf"]), join_names(["rf", "gbm", "mlp"]), join_names([])
     ('rf', 'rf, gbm and mlp', '')
     """
     *most, last = names or ("",)
-    return f"{', '.join(most)} and {last}" if most else last
+    return f"{', '.join(most)} {word} {last}" if most else last
 
 
 def end_once(text: str) -> str:
