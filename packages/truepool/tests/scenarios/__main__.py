@@ -12,8 +12,6 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
-
 import truepool as tp
 from scenarios import answers, bank, cards, excess
 
