@@ -8,7 +8,7 @@ import pytest
 import truepool
 
 SOURCE = Path(truepool.__file__).parent
-OUTSIDE = {"agents", "data", "datasets", "pooled_classifier.py"}
+OUTSIDE = {"agents", "tables", "datasets", "pooled_classifier.py"}
 """Parts that handle objects of other libraries, whose attributes are theirs to name."""
 FILES = [
     path

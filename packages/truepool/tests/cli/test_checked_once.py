@@ -57,7 +57,7 @@ def passed(truepool, tables):
 @pytest.mark.parametrize("words", [(), ("--json",)], ids=["table", "json"])
 def test_each_table_is_checked_once_and_the_new_one_is_pooled_once(passed, words):
     calls = Counter(passed("--pool", "vcg", *words))
-    assert calls["data/reports.py", "check_reports"] == 2  # TRAIN and NEW
+    assert calls["panel/reports.py", "check_reports"] == 2  # TRAIN and NEW
     assert calls["pools/interface.py", "fit_panel"] == 1
     assert calls["pools/interface.py", "pool"] == 1
     assert calls["pools/interface.py", "combine"] == 1

@@ -155,7 +155,7 @@ def test_above_the_largest_table_there_is_no_path_and_no_regret_by_log_loss(
     monkeypatch,
 ):
     _, cells = both()
-    for module in ("data.sparse", "online.replays", "measures.fixed_weights"):
+    for module in ("panel.sparse", "online.replays", "measures.fixed_weights"):
         monkeypatch.setattr(f"truepool.{module}.DENSE_CELLS", 100)
     trace = replay("gradient", cells, loss="log")
     assert trace.weights is None
