@@ -81,7 +81,7 @@ docs: $(VENV)/.docs
 smoke: $(VENV)/.ok
 	scripts/smoke
 
-# docs/reference, from the parsers, OpenAPI, the .proto file and the import contract.
+# docs/reference, from the parsers and their keys, OpenAPI, the .proto file and the import contract.
 reference: $(VENV)/.ok
 	PYTHONPATH=scripts $(VENV)/bin/python -m reference
 

@@ -19,7 +19,7 @@ from truepool.panel.sparse import SparseReports
 FORECASTERS = int(os.environ.get("TRUEPOOL_FORECASTERS", 5_000))
 QUESTIONS = int(os.environ.get("TRUEPOOL_QUESTIONS", 20_000))
 FILL = 0.01
-LONG = ("--long", "question", "forecaster", "probability")
+LONG = ("--set", "long=question,forecaster,probability")
 OUTCOME = ("--outcome", "happened")
 
 

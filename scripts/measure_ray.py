@@ -20,12 +20,11 @@ from measure_scale import write
 from truepool.core.engine import Engine, Processes, make_engine
 from truepool.core.engine.ray_cluster import OWN
 from truepool.pools.part_scorer import PartScorer, score_parts
-from truepool.pools.scorer import Scorer
+from truepool.pools.scorer import Scorer, schema_of
 from truepool.pools.vcg import VCG
-from truepool.tables import TableFormat
-from truepool.tables.column_selection import ColumnSelection
+from truepool.tables import Declared, match
 from truepool.tables.dataset import open_dataset
-from truepool.tables.panel_stream import open_panels
+from truepool.tables.stream import open_panels
 
 
 def measure(folder: Path, engine: Engine, rounds: int) -> dict[str, float]:
@@ -33,10 +32,10 @@ def measure(folder: Path, engine: Engine, rounds: int) -> dict[str, float]:
     data, best = open_dataset(folder / "set"), {"fit": 1e9, "score": 1e9}
     for n in range(rounds + 1):
         start = time.perf_counter()
-        pool = VCG().fit_stream(open_panels(data, TableFormat(), engine=engine))
+        pool = VCG().fit_stream(open_panels(data, Declared(), engine=engine))
         fitted = time.perf_counter()
-        wanted = ColumnSelection(pool.agents_, pool.labels_, TableFormat())
-        how = PartScorer(Scorer(pool), wanted)
+        table = match(folder / "set", schema_of(pool), Declared())
+        how = PartScorer(Scorer(pool), table.schema)
         score_parts(how, data, folder / "out", {}, engine=engine)
         scored = time.perf_counter()
         rmtree(folder / "out")

@@ -73,26 +73,27 @@ def read_by_group(path: Path) -> None:
 def fit(path: Path) -> None:
     """Learn credit and weights, and save the pool."""
     from truepool.pools.vcg import VCG
-    from truepool.tables import TableFormat
+    from truepool.tables import Declared
     from truepool.tables.dataset import open_dataset
-    from truepool.tables.panel_stream import open_panels
+    from truepool.tables.stream import open_panels
 
-    VCG().fit_stream(open_panels(open_dataset(path), TableFormat())).save(_pool(path))
+    VCG().fit_stream(open_panels(open_dataset(path), Declared())).save(_pool(path))
 
 
 def score(path: Path) -> None:
     """Score every row and write the result."""
     from truepool.pools import load_pool
-    from truepool.pools.scorer import Scorer
-    from truepool.tables import TableFormat
-    from truepool.tables.batch_writer import open_writer
-    from truepool.tables.batches import read_batches
+    from truepool.pools.scorer import Scorer, schema_of
+    from truepool.tables import Declared, match
+    from truepool.tables.read import read_blocks
+    from truepool.tables.write import open_writer
 
     pool = load_pool(_pool(path))
     scorer = Scorer(pool)
+    table = match(path, schema_of(pool), Declared())
     with open_writer(path.with_suffix(".scored.parquet")) as write_columns:
-        for batch in read_batches(path, pool.agents_, pool.labels_, TableFormat()):
-            write_columns(scorer.score(batch)[0])
+        for block in read_blocks(table):
+            write_columns(scorer.score(block)[0])
 
 
 STEPS: dict[str, Callable[[Path], None]] = {

@@ -1,6 +1,7 @@
 """Put a run into the documentation: its numbers, its pages and its figures.
 
-Run: truepool reproduce --full --jobs 2, then python scripts/publish_reproduction.py.
+Run: truepool reproduce --full --set jobs=2, then
+python scripts/publish_reproduction.py.
 With labels only these are measured; they are added to the numbers published before,
 and the page says that they are apart:
 python scripts/publish_reproduction.py paper-run tab:regret tab:poa.

@@ -16,8 +16,8 @@ from pathlib import Path
 
 PARTS = {
     "serve": ("ledger", "verify", "no-such.db"),
-    "jury": ("jury", "votes.csv", "--outcome", "y", "--json"),
-    "lab": ("game", "--cases", "200", "--payment", "brier"),
+    "jury": ("jury", "votes.csv", "--outcome", "y", "--json", "-"),
+    "lab": ("game", "--set", "cases=200", "--payment", "brier"),
 }
 """What each distribution adds, as words of a command."""
 

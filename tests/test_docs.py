@@ -6,15 +6,16 @@ from pathlib import Path
 import pytest
 
 from truepool import agents, datasets, learners, pools
+from truepool.cli.keys import KEYS, VERBS
 from truepool.cli.verbs import every_command
 from truepool_lab import stress
 from truepool_lab.games import payments
 
 DOCS = Path(__file__).parents[1] / "docs"
 COMMANDS = dict(every_command())
-VERBS = {
-    words: verb for words, verb in COMMANDS.items() if words.count(" ") == 0 and words
-}
+TOP = [words for words in COMMANDS if words.count(" ") == 0 and words]
+PAGES_OF = {"help": "config"}
+"""Pages of verbs that are called otherwise."""
 
 
 @pytest.mark.parametrize("name", list(pools.every()))
@@ -56,21 +57,24 @@ def test_every_payment_has_its_line(name):
     assert f"| `{name}` |" in (DOCS / "incentives.md").read_text()
 
 
-@pytest.mark.parametrize("verb", list(VERBS))
-def test_every_verb_has_its_page_with_all_its_options(verb):
-    page = (DOCS / f"{verb}.md").read_text()
+@pytest.mark.parametrize("verb", TOP)
+def test_every_verb_has_its_page_with_its_own_options_and_keys(verb):
+    """What several verbs have is in the reference, which is written from the code."""
+    page = (DOCS / f"{PAGES_OF.get(verb, verb)}.md").read_text()
     for name, part in parts_of(verb):
         assert f"truepool {verb} {name}".strip() in page
-        for parameter in part.params:
-            for option in parameter.opts:
-                if option.startswith("--") and option != "--help":
-                    assert f"`{option}`" in page, option
+        options = {o for p in part.params for o in p.opts if o.startswith("--")}
+        own = {o for o in options - {"--help"} if o.removeprefix("--") not in KEYS}
+        known = VERBS.get(f"{verb}.{name}".strip("."), {})
+        own |= {key for key, each in known.items() if not each.option} - {*KEYS}
+        for word in own:
+            assert re.search(rf"(?<![\w-]){word}(?![\w-])", page), word
 
 
-@pytest.mark.parametrize("verb", list(VERBS))
+@pytest.mark.parametrize("verb", TOP)
 def test_every_verb_has_its_line_in_the_page_on_which_command_when(verb):
-    page = (DOCS / "which_command.md").read_text()
-    assert re.search(rf"^\|.*\[`truepool {verb}\b.*\]\({verb}\.md\) \|$", page, re.M)
+    page, own = (DOCS / "which_command.md").read_text(), PAGES_OF.get(verb, verb)
+    assert re.search(rf"^\|.*\[`truepool {verb}\b.*\]\({own}\.md\) \|$", page, re.M)
 
 
 @pytest.mark.parametrize("name", list(agents.zoo.every()))

@@ -26,6 +26,27 @@ def cli() -> str:
     return join(parts)
 
 
+def keys() -> str:
+    """Return every key of pool.toml and --set, as ``truepool help keys`` lists them."""
+    from truepool.cli import keys
+
+    rows = ["| key | value | meaning | commands |", "|---|---|---|---|"]
+    for name, value, meaning, verbs in keys.every():
+        cells = [f"`{name}`", f"`{value}`" if value else "", meaning, ", ".join(verbs)]
+        rows.append(f"| {' | '.join(_escape(cell) for cell in cells)} |")
+    return join([
+        "# Keys",
+        NOTE,
+        "What `truepool help keys` prints. A key stands in `pool.toml`, or is set with "
+        "`--set key=value` ([how](../config.md)).",
+        "\n".join(rows),
+    ])  # fmt: skip
+
+
+def _escape(cell: str) -> str:
+    return cell.replace("|", "\\|").replace("*", "\\*")
+
+
 def verbs() -> str:
     """Return what ``truepool --help`` prints on a screen of the usual width."""
     from typer.main import get_command

@@ -52,6 +52,7 @@ TOP = {
         "Panel",
         "read_panel",
         "ReportTable",
+        "TableFaults",
         "read_reports",
         "Features",
         "Costs",

@@ -1,4 +1,4 @@
 from command import truepool
-from fixtures import follow, no_screen, quick_auto
+from fixtures import no_screen, quick_auto
 
-__all__ = ["follow", "no_screen", "quick_auto", "truepool"]
+__all__ = ["no_screen", "quick_auto", "truepool"]

@@ -1,13 +1,9 @@
 """Fixtures for tests of any package: a conftest imports those that its folder uses."""
 
 import gzip
-import json
 import os
-import re
-import shlex
 
 import hypothesis
-import pandas as pd
 import pytest
 from browser import Browser, find_browser
 
@@ -120,21 +116,3 @@ def given(nowhere, tmp_path, monkeypatch):
         return path
 
     return put
-
-
-@pytest.fixture
-def follow(tmp_path, monkeypatch, truepool):
-    """Write a table, run init, and the command that it prints, with a label."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(columns, positive="yes"):
-        pd.DataFrame(columns).to_csv("t.csv", index=False)
-        code, out, err = truepool("init", "t.csv", "-o", "pool.toml")
-        assert (code, err) == (0, "")
-        (command,) = re.findall(r"^Next: truepool (.+)$", out, re.MULTILINE)
-        words = shlex.split(command.replace("LABEL", positive))
-        code, shown, err = truepool(*words, "--json")
-        assert code == 0, err
-        return out, json.loads(shown), err
-
-    return run

@@ -153,7 +153,7 @@ def test_the_output_says_who_competes_and_whose_figures_these_are(all_cases):
     audit = tp.audit(as_panel(cases), **limit)
     (said,) = (f.sentence for f in audit.findings if f.code == "capacity")
     assert "without an outcome compete for the capacity too" in said
-    assert said.endswith("in some kinds of cases; --propensity corrects that.")
+    assert said.endswith("in some kinds of cases; propensities correct that.")
     weighted = as_panel(cases, propensity=cases.chance[cases.reviewed])
     (said,) = (
         f.sentence for f in tp.audit(weighted, **limit).findings if f.code == "capacity"

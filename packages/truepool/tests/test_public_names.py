@@ -12,7 +12,7 @@ from truepool.core import errors
 CONTRACT = {
     "Audit", "audit", "Panel", "read_panel", "Costs", "VCG", "pools", "PooledClassifier", "credit", "compare",
     "Auto", "Mean", "Comparison", "decide", "losses", "scores", "weights", "datasets",
-    "Features", "ReportTable", "read_reports", "TruepoolError", "learners", "load_pool", "load_stream", "replay", "Stream", "Trace", "diversity",
+    "Features", "ReportTable", "read_reports", "TruepoolError", "learners", "load_pool", "load_stream", "replay", "Stream", "TableFaults", "Trace", "diversity",
     "agents",
 }  # fmt: skip
 

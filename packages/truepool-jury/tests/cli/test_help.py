@@ -4,6 +4,7 @@ import inspect
 
 import pytest
 
+from truepool.cli.options import Verb
 from truepool.cli.verbs import ELSEWHERE
 from truepool.core import plugins
 
@@ -13,12 +14,14 @@ VERBS = ("jury", "agent.llm", "agent.template")
 @pytest.mark.parametrize("name", VERBS)
 def test_the_list_of_verbs_says_what_the_verb_says_of_itself(name):
     verb = plugins.load(plugins.every(plugins.VERBS)[name])
-    assert ELSEWHERE[name] == inspect.getdoc(verb).splitlines()[0]
+    function = verb.function if isinstance(verb, Verb) else verb
+    assert ELSEWHERE[name] == inspect.getdoc(function).splitlines()[0]
 
 
-def test_help_of_a_jury_lists_no_option_that_is_refused(truepool):
+def test_help_speaks_of_items_and_lists_no_key_as_an_option(truepool):
     _, out, _ = truepool("jury", "--help")
-    assert "--decision-time" in out
-    assert "--weight" in out
-    assert "--group" not in out
-    assert "--propensity" not in out
+    assert "one column per judge" in " ".join(out.split())
+    for key in ("weight", "scores", "repeated", "group", "propensity"):
+        assert f"--{key}" not in out
+    _, keys, _ = truepool("help", "keys")
+    assert "repeated" in keys

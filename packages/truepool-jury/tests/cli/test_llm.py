@@ -42,10 +42,22 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-WORDS = [
-    "agent", "llm", "cases.csv", "--question", "Is it an attack?", "--model", MODEL,
-    "--outcome", "label", "--positive", "attack", "-o", "reports.csv",
-]  # fmt: skip
+OPTIONS = {
+    "--question": "Is it an attack?", "--model": MODEL, "--outcome": "label",
+    "--positive": "attack", "-o": "reports.csv",
+}  # fmt: skip
+
+
+def words(options=None, **keys):
+    """A run with the usual options, or others in their place, and with keys."""
+    named = (OPTIONS | (options or {})).items()
+    given = [word for pair in named if pair[1] is not None for word in pair]
+    for name, value in keys.items():
+        given += ["--set", f"{name.replace('_', '-')}={value}"]
+    return ["agent", "llm", "cases.csv", *given]
+
+
+WORDS = words()
 
 
 def test_from_cases_to_a_table_that_is_read_as_a_panel(truepool, stand_in, folder):
@@ -65,30 +77,38 @@ def test_from_cases_to_a_table_that_is_read_as_a_panel(truepool, stand_in, folde
     assert panel.outcomes.sum() == 20
 
 
+def agents(path):
+    return json.loads(Path(path).read_text())["agents"]
+
+
 def spent(out):
     return re.search(r"calls, ([\d,]+) tokens", out)[1]
 
 
 def test_what_is_missing_is_said(truepool, stand_in, folder):
     stand_in.faults.extend([says("80 %"), says(None, refusal="No."), says("rund 0,8")])
-    code, out, _ = truepool(*WORDS, "--concurrency", 1)
+    code, out, _ = truepool(*words({"--json": "found.json"}, concurrency=1))
     assert code == 0
-    assert f"{AGENT}: 27 reports, 3 missing (2 unreadable, 1 refused).\n" in out
-    assert "An answer that cannot be read: '80 %'.\n" in out
+    assert agents("found.json")[AGENT] == {
+        "reports": 27, "missing": {"unreadable": 2, "refused": 1},
+    }  # fmt: skip
+    assert "3 missing (2 unreadable, 1 refused)" in out
+    assert "'80 %'" in out
     assert csv.read_csv("reports.csv")[AGENT].null_count == 3
 
 
 def test_a_call_that_failed_is_said_to_be_asked_again(truepool, stand_in, folder):
     stand_in.faults.extend([says('{"probability": 0.5}'), status(500)])
-    code, out, _ = truepool(*WORDS, "--concurrency", 1, "--retries", 0)
+    once = {"concurrency": 1, "retries": 0}
+    code, out, _ = truepool(*words({"--json": "found.json"}, **once))
     assert code == 0
-    assert f"{AGENT}: 29 reports, 1 missing (1 failed).\n" in out
-    assert "The same command asks again where a call failed.\n" in out
+    assert agents("found.json")[AGENT] == {"reports": 29, "missing": {"failed": 1}}
+    assert "The same command asks again" in out
 
 
 def test_outcomes_may_be_unknown(truepool, stand_in, folder):
-    words = [*WORDS[:7], "--ignore", "label", "-o", "reports.csv"]
-    code, out, err = truepool(*words)
+    unnamed = {"--outcome": None, "--positive": None, "--ignore": "label"}
+    code, out, err = truepool(*words(unnamed))
     assert (code, err) == (0, "")
     assert out.startswith(f"{AGENT}: 30 reports.")
     assert csv.read_csv("reports.csv").column_names == ["id", "time", AGENT]
@@ -103,8 +123,8 @@ def test_a_jury_of_two_models(truepool, stand_in, folder):
 
 
 def test_the_summary_as_json(truepool, stand_in, folder):
-    prices = ["--price-in", 1, "--price-out", 2, "--currency", "EUR"]
-    code, out, err = truepool(*WORDS, *prices, "--json")
+    prices = {"price_in": 1, "price_out": 2, "currency": "EUR"}
+    code, out, err = truepool(*words({"--json": "-"}, **prices))
     assert (code, err) == (0, "")
     found = json.loads(out)
     assert found["agents"] == {AGENT: {"reports": 30, "missing": {}}}
@@ -117,14 +137,14 @@ def test_the_summary_as_json(truepool, stand_in, folder):
 
 
 def test_the_reports_on_standard_output(truepool, stand_in, folder):
-    code, out, err = truepool(*WORDS[:-1], "-")
+    code, out, err = truepool(*words({"-o": "-"}))
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == f'"id","time","{AGENT}","label"'
     assert len(out.splitlines()) == 31
 
 
 def test_a_budget_stops_the_run_and_says_how_to_go_on(truepool, stand_in, folder):
-    code, out, err = truepool(*WORDS, "--budget-calls", 20)
+    code, out, err = truepool(*words(budget_calls=20))
     assert (code, out) == (1, "")
     assert err == (
         "Stopped: the budget of 20 calls is used up. 20 of 30 answers are stored; this "
@@ -132,7 +152,7 @@ def test_a_budget_stops_the_run_and_says_how_to_go_on(truepool, stand_in, folder
         "command continues from there; stored answers cost nothing.\n"
     )
     assert not Path("reports.csv").exists()
-    code, out, _ = truepool(*WORDS, "--budget-calls", 20)
+    code, out, _ = truepool(*words(budget_calls=20))
     assert code == 0
     assert "20 of 30 answers were stored before; this run made 10 calls" in out
 
@@ -152,7 +172,7 @@ def wait_for(condition, limit=60):
 
 def test_a_run_that_was_killed_goes_on_where_it_was(truepool, stand_in, folder):
     stand_in.delay = 0.05
-    process = start(*WORDS, "--concurrency", "2")
+    process = start(*words(concurrency=2))
     wait_for(lambda: len(stand_in.requests) >= 10)
     process.kill()
     assert process.wait() == -signal.SIGKILL
@@ -187,25 +207,26 @@ def test_an_interrupt_says_that_the_answers_are_stored(truepool, folder, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("words", "fault"),
+    ("options", "keys", "fault"),
     [
-        (["--request", "temperature"], "as in temperature=0; got 'temperature'"),
-        (["--question", "@none.txt"], "a text or @FILE; there is no file 'none.txt'"),
-        (["--template", "direkt"], "(did you mean 'direct'?)"),
-        (["--positive", "fraud"], "fraud"),
-        (["--train", "reports.csv"], "got 'reports.csv' twice"),
-        (["--budget-money", "1"], "give --price-in and --price-out"),
-        (["-o", "reports.doc"], "a table is written as"),
-        (["--model", MODEL], f"got '{AGENT}' twice"),
-        (["--base-url", "nowhere"], "starts with http://"),
-        (["--key-variable", "NOT_SET"], "NOT_SET, which is not set"),
-        (["--template", "judge"], "needs a column 'input'"),
+        ({}, {"request": "temperature"}, "as in temperature=0; got 'temperature'"),
+        ({"--question": "@none.txt"}, {}, "no file 'none.txt'"),
+        ({"--template": "direkt"}, {}, "(did you mean 'direct'?)"),
+        ({"--positive": "fraud"}, {}, "fraud"),
+        ({"--outcome": "labels"}, {}, "--outcome label"),
+        ({"--train": "reports.csv"}, {}, "got 'reports.csv' twice"),
+        ({"--budget-money": "1"}, {}, "give price-in and price-out"),
+        ({"-o": "reports.doc"}, {}, "reports.doc"),
+        ({"--base-url": "nowhere"}, {}, "starts with http://"),
+        ({}, {"key_variable": "NOT_SET"}, "NOT_SET, which is not set"),
+        ({"--template": "judge"}, {}, "needs a column 'input'"),
+        ({"--model": None}, {}, "--model"),
     ],
 )
 def test_bad_input_is_one_sentence_and_nothing_is_written(
-    truepool, stand_in, folder, words, fault
+    truepool, stand_in, folder, options, keys, fault
 ):
-    code, out, err = truepool(*WORDS, *words)
+    code, out, err = truepool(*words(options, **keys))
     assert (code, out) == (2, "")
     assert err.startswith("error: ")
     assert err.count("\n") == 1
@@ -214,19 +235,23 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(
     assert {path.name for path in folder.iterdir()} == {"cases.csv", "train.csv"}
 
 
+def test_a_model_is_named_once(truepool, stand_in, folder):
+    code, _, err = truepool(*WORDS, "--model", MODEL)
+    assert (code, f"got '{AGENT}' twice" in err) == (2, True)
+
+
 def test_an_unknown_model_is_one_sentence(truepool, stand_in, folder):
-    words = [word.replace(MODEL, "gpt-0") for word in WORDS]
-    code, out, err = truepool(*words)
-    assert (code, out) == (2, "")
-    assert f"has no 'gpt-0'; it has {MODEL}, {OTHER}. Name another" in err
+    code, out, err = truepool(*words({"--model": "gpt-0"}))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"has no 'gpt-0'; it has {MODEL}, {OTHER}" in err
 
 
 def test_a_question_may_be_in_a_file_and_a_request_may_have_more_fields(
     truepool, stand_in, folder
 ):
     Path("criteria.txt").write_text("Is it\nan attack?\n")
-    more = ["--request", "temperature=0", "--request", "reasoning_effort=low"]
-    assert truepool(*WORDS, "--question", "@criteria.txt", *more)[0] == 0
+    more = ["--set", "request=temperature=0", "--set", "request=reasoning_effort=low"]
+    assert truepool(*words({"--question": "@criteria.txt"}), *more)[0] == 0
     sent = stand_in.requests[0]
     assert "Question: Is it\nan attack?\n" in sent["messages"][1]["content"]
     assert (sent["temperature"], sent["reasoning_effort"]) == (0, "low")
@@ -284,6 +309,6 @@ def test_the_guide_needs_three_lines_with_a_key():
 
 def test_a_rate_limit_is_waited_for(truepool, stand_in, folder):
     stand_in.faults.append(status(429, retry_after_ms=1))
-    code, out, _ = truepool(*WORDS, "--retries", 1)
+    code, out, _ = truepool(*words(retries=1))
     assert code == 0
     assert "this run made 31 calls" in out

@@ -2,12 +2,15 @@
 
 import json
 
+import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
-from truepool.core.errors import OutcomeError, SettingError, SourceError
-from truepool.tables import ReportTable, TableFormat
+from truepool.core.errors import UnknownNameError
+from truepool.tables import Declared, Place, ReportTable, TableFaults
 from truepool_jury.juries import read_verdicts
 from truepool_jury.juries.evaluation_logs import READERS, read_log
+from truepool_jury.juries.verdict_table import JURY
 
 
 def lines(path, *objects):
@@ -84,8 +87,8 @@ DEEPEVAL = {
 }  # fmt: skip
 
 
-def rows(path, tool, positive=None):
-    return [tuple(row.values()) for row in read_log(path, tool, positive).to_pylist()]
+def rows(path, tool):
+    return [tuple(row.values()) for row in read_log(path, tool).table().to_pylist()]
 
 
 def test_promptfoo_graders_are_judges_and_a_person_labels(tmp_path):
@@ -110,19 +113,26 @@ def test_a_promptfoo_grader_without_a_name_is_known_by_its_place(tmp_path):
 
 
 def test_openai_evals_picks_are_verdicts_and_what_is_expected_labels(tmp_path):
-    found = rows(lines(tmp_path / "r.jsonl", *EVALS), "openai-evals", "Yes")
-    assert found == [
-        ("judge.0", "gpt-5", 1.0, "Yes"),
-        ("judge.1", "gpt-5", 1.0, "No"),
-        ("judge.0", "r2", 0.0, "Yes"),
+    log = lines(tmp_path / "r.jsonl", *EVALS)
+    assert rows(log, "openai-evals") == [
+        ("judge.0", "gpt-5", "Yes", "Yes"),
+        ("judge.1", "gpt-5", "Yes", "No"),
+        ("judge.0", "r2", "No", "Yes"),
         ("judge.1", "r2", None, "No"),
     ]
+    found = read_verdicts(log, Declared(positive="Yes"), tool="openai-evals")
+    assert_array_equal(found.verdicts.reports, [[1, 0], [1, np.nan]])
+    assert found.verdicts.outcomes.tolist() == [1, 0]
+    assert found.id == "id"
+    with pytest.raises(TableFaults) as error:
+        read_verdicts(log, tool="openai-evals")
+    assert error.value.codes == ("which-positive",)
 
 
 def test_inspect_scorers_are_judges_and_epochs_are_items(tmp_path):
     log = tmp_path / "log.json"
     log.write_text(json.dumps(INSPECT))
-    found = read_verdicts(log, TableFormat(), tool="inspect")
+    found = read_verdicts(log, tool="inspect")
     assert found.repeated == []
     assert isinstance(found.verdicts, ReportTable)
     assert found.verdicts.ids.tolist() == ["1/1", "1/2", "2/1"]
@@ -150,132 +160,72 @@ def test_a_log_takes_its_labels_from_another_file(tmp_path):
     log.write_text(json.dumps(DEEPEVAL))
     labels = tmp_path / "labels.csv"
     labels.write_text("id,passed\na,yes\nb,no\n")
-    written = TableFormat("passed", positive="yes")
-    found = read_verdicts(log, written, tool="deepeval", labels=labels)
+    declared = Declared("passed", positive="yes")
+    found = read_verdicts(log, declared, tool="deepeval", labels=labels)
     assert found.verdicts.outcomes.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(
-    ("tool", "text", "kind", "message"),
+    ("tool", "text", "code"),
     [
-        ("promptfo", "{}", SettingError, "did you mean 'promptfoo'"),
-        ("deepeval", '{"testCases": [{"name": "a"', SourceError, "line 1 is cut off"),
-        ("deepeval", "[1]", SourceError, "must hold JSON objects"),
-        (
-            "deepeval",
-            '{"name": "a"}',
-            SourceError,
-            "not a log of deepeval.*metricsData",
-        ),
-        ("deepeval", '{"testCases": []}', SourceError, "at least one verdict"),
-        ("openai-evals", '{"a": 1}', SettingError, "say which one is positive"),
-        ("inspect", '{"id": 1, "score_x": "A"}', SourceError, "one of C, P, I, N.*'A'"),
-        ("inspect", '{"id": 1}\n\n{"id"', SourceError, "line 3 is cut off"),
+        ("deepeval", '{"testCases": [{"name": "a"', "not-an-object"),
+        ("deepeval", "[1]", "not-an-object"),
+        ("deepeval", '{"name": "a"}', "not-a-log"),
+        ("deepeval", '{"testCases": []}', "no-verdicts"),
+        ("inspect", '{"id": 1, "score_x": "A"}', "grade-unknown"),
+        ("inspect", '{"id": 1}\n\n{"id"', "not-an-object"),
     ],
 )
-def test_what_is_no_log_is_refused_in_one_sentence(tmp_path, tool, text, kind, message):
+def test_what_is_no_log_is_refused(tmp_path, tool, text, code):
     path = tmp_path / "log.jsonl"
     path.write_text(text)
-    with pytest.raises(kind, match=message):
+    with pytest.raises(TableFaults) as error:
         read_log(path, tool)
+    assert error.value.codes == (code,)
+    assert error.value.lines(JURY)
 
 
-def test_a_log_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(SourceError, match="there is no file"):
+def test_a_line_that_is_cut_off_is_named(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"id": 1}\n\n{"id"')
+    with pytest.raises(TableFaults) as error:
+        read_log(path, "inspect")
+    (fault,) = error.value.faults
+    assert (fault.place, fault.found) == (Place("line", 3), '{"id"')
+
+
+def test_a_log_that_is_read_as_a_table_is_known(tmp_path):
+    logs = {"promptfoo.jsonl": PROMPTFOO, "openai-evals.jsonl": EVALS,
+            "inspect.json": [INSPECT], "deepeval.json": [DEEPEVAL]}  # fmt: skip
+    for name, objects in logs.items():
+        with pytest.raises(TableFaults) as error:
+            read_verdicts(lines(tmp_path / name, *objects))
+        (fault,) = error.value.faults
+        tool = name.partition(".")[0]
+        cures = [(cure.key, cure.value) for cure in fault.cures]
+        assert (fault.code, cures) == ("a-log", [("tool", tool)])
+
+
+def test_a_tool_or_a_log_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(TableFaults) as error:
         read_log(tmp_path / "none.json", "inspect")
+    assert error.value.codes == ("no-file",)
+    with pytest.raises(UnknownNameError, match="did you mean 'promptfoo'"):
+        read_log(tmp_path / "none.json", "promptfo")
     assert sorted(READERS) == ["deepeval", "inspect", "openai-evals", "promptfoo"]
 
 
-# Labels of another file
+def test_a_score_of_a_tool_that_is_no_probability_is_named_by_its_item(tmp_path):
+    def run(*scores):
+        parts = [component(s, type="llm-rubric", metric=f"m{i}")
+                 for i, s in enumerate(scores)]  # fmt: skip
+        return {**result(len(scores), *parts)}
 
-VERDICTS = "id,gpt,claude,passed\na,0.9,0.8,\nb,0.2,0.3,no\nc,0.6,0.4,\n"
-
-
-def join(tmp_path, labels, verdicts=VERDICTS, **written):
-    (tmp_path / "v.csv").write_text(verdicts)
-    (tmp_path / "l.csv").write_text(labels)
-    told = TableFormat("passed", positive="yes", **written)
-    return read_verdicts(tmp_path / "v.csv", told, labels=tmp_path / "l.csv")
-
-
-def test_labels_come_back_by_id_with_their_weights(tmp_path):
-    labels = "id,passed,label_weight\nc,yes,2.5\nb,,\n"
-    found = join(tmp_path, labels, weight="label_weight")
-    assert found.verdicts.ids.tolist() == ["b", "c"]
-    assert found.verdicts.outcomes.tolist() == [0, 1]
-    assert found.label_weights.tolist()[1] == 2.5
-    assert str(found.label_weights[0]) == "nan"
-
-
-def test_labels_of_another_type_are_compared_as_text(tmp_path):
-    verdicts = "id,gpt,claude,passed\na,0.9,0.8,1\nb,0.2,0.3,\n"
-    (tmp_path / "v.csv").write_text(verdicts)
-    (tmp_path / "l.jsonl").write_text('{"id": "b", "passed": "0"}\n')
-    found = read_verdicts(
-        tmp_path / "v.csv",
-        TableFormat("passed", positive="1"),
-        labels=tmp_path / "l.jsonl",
+    log = lines(
+        tmp_path / "r.jsonl", *[run(0.5, 0.5)] * 3, run(0.5, 0.4, 0.3), run(0.2, 1.5)
     )
-    assert found.verdicts.outcomes.tolist() == [1, 0]
-
-
-@pytest.mark.parametrize(
-    ("labels", "kind", "message"),
-    [
-        (
-            "id,passed\nb,yes\n",
-            OutcomeError,
-            "item 'b' has 'no' and 'yes'. Correct one",
-        ),
-        ("id,passed\na,yes\na,no\n", OutcomeError, "item 'a' has 'yes' and 'no'"),
-        ("id,passed\nz,yes\n", SourceError, "labels 'z', which the table of verdicts"),
-        ("id,passd\na,yes\n", SourceError, "no column 'passed' .did you mean 'passd'"),
-        ("item,passed\na,yes\n", SourceError, "no column 'id'; columns: item"),
-        ("id,passed,w\nc,yes,many\n", SettingError, "a label weight must be a number"),
-    ],
-)
-def test_labels_that_do_not_fit_are_refused(tmp_path, labels, kind, message):
-    with pytest.raises(kind, match=message):
-        join(tmp_path, labels, weight="w" if ",w" in labels else None)
-
-
-def test_a_score_of_a_tool_that_is_no_probability_is_named(tmp_path):
-    path = tmp_path / "results.jsonl"
-    part = {"score": 1.5, "pass": True, "assertion": {"type": "llm-rubric"}}
-    line = {"testIdx": 0, "promptIdx": 1, "gradingResult": {"componentResults": [part]}}
-    path.write_text(json.dumps(line) + "\n")
-    sentence = (
-        r"a score of promptfoo must lie in \[0, 1\]; judge 'llm-rubric 1' gave 1.5 to "
-        r"item '0/1'. If all judges give scores of one range, name it \(--scores 1-5\)"
-    )
-    with pytest.raises(SourceError, match=sentence):
-        read_verdicts(path, TableFormat(), tool="promptfoo")
-
-
-# Runs
-
-
-def test_several_answers_in_a_long_table_are_runs_of_one_judge(tmp_path):
-    path = tmp_path / "long.csv"
-    path.write_text(
-        "item,judge,verdict\nq1,gpt,0.9\nq1,gpt,0.4\nq1,llama,0.5\nq2,gpt,\nq2,gpt,0.2\n"
-        "q2,llama,0.1\nq1,phi,0.5\nq1,phi,0.6\n"
-    )
-    long = ("item", "judge", "verdict")
-    found = read_verdicts(path, TableFormat(long=long))
-    assert found.repeated == [("gpt", "gpt (run 2)"), ("phi", "phi (run 2)")]
-    named = read_verdicts(path, TableFormat(long=long, agents="gpt,llama"))
-    assert named.repeated == [("gpt", "gpt (run 2)")]
-    assert set(named.verdicts.agents) == {"gpt", "gpt (run 2)", "llama"}
-    with pytest.raises(SourceError, match="no long column 'verdct'.*--long"):
-        read_verdicts(path, TableFormat(long=("item", "judge", "verdct")))
-
-
-def test_with_times_the_last_answer_counts(tmp_path):
-    path = tmp_path / "long.csv"
-    path.write_text(
-        "item,judge,verdict,time\nq1,gpt,0.9,1\nq1,gpt,0.4,2\nq1,llama,0.5,1\n"
-    )
-    found = read_verdicts(path, TableFormat(long=("item", "judge", "verdict")))
-    assert found.repeated == []
-    assert found.verdicts.values.tolist() == [[0.4, 0.5]]
+    with pytest.raises(TableFaults) as error:
+        read_verdicts(log, Declared(updates="last-row"), tool="promptfoo")
+    (fault,) = error.value.faults
+    assert (fault.code, fault.agent, fault.found) == ("report-outside", "m1", 1.5)
+    assert fault.place == Place("case", "2/0")

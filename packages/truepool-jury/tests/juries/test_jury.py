@@ -274,7 +274,7 @@ def test_unequal_costs_do_not_count_in_the_limit_and_the_output_says_so(labels):
     unequal = tp.jury(panel, costs=tp.Costs(15, 1.5))
     assert (unequal.certificate.share > 0) == (labels == 200)
     text = " ".join(printed(unequal).split())
-    assert f"{said}, whatever they cost. To go by cost, pass --budget N" in text
+    assert f"{said}, whatever they cost. To go by cost, say how many items" in text
     assert said not in " ".join(printed(tp.jury(panel)).split())
     budget = tp.jury(panel, costs=tp.Costs(15, 1.5), budget=20)
     assert said not in " ".join(printed(budget).split())
@@ -794,7 +794,7 @@ def test_no_more_labels_are_asked_for_than_there_are_items():
         "Add at least 17 items with verdicts, and label all 20: the first statements "
         "need 20 labels."
     )
-    assert "--label-next 3 -o items.csv" in html(jury)
+    assert "can choose 3 items to label next" in html(jury)
     assert steps(tp.jury(reports_only(np.full((20, 2), 0.4))))[0] == (
         "Label 20 more items, drawn at random."
     )

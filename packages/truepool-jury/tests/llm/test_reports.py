@@ -26,6 +26,7 @@ from stand_in import (
 )
 
 from truepool.core.errors import AgentError, EndpointError, TruepoolError
+from truepool.tables import TableFaults
 from truepool_jury.llm import Budget, Endpoint, Retry, ask
 from truepool_jury.llm.answer_cache import open_cache
 from truepool_jury.llm.batch import MAX_FAILURES
@@ -408,11 +409,26 @@ def refusal(**settings):
     return str(stop.value)
 
 
+def test_an_outcome_that_nobody_names_is_not_shown_to_the_model(stand_in):
+    renamed = CASES.rename_columns(["id", "flag", "rate", "Label"])
+    found = run(table=renamed)
+    assert (found.outcome, found.columns["Label"].tolist()) == (
+        "Label",
+        [0, 1, None, 0],
+    )
+    assert not any("Label" in str(each["messages"]) for each in stand_in.requests)
+    two = renamed.append_column("y", renamed["Label"])
+    with pytest.raises(TableFaults) as stop:
+        run(table=two)
+    assert stop.value.codes == ("which-outcome",)
+    assert run(table=two, outcome="y", ignore=["Label"]).outcome == "y"
+
+
 def test_without_a_key_nothing_is_sent(stand_in, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY")
     assert refusal() == (
         "the key of the endpoint must be in the environment variable OPENAI_API_KEY, "
-        "which is not set. Set it, or name another variable with --key-variable; where "
+        "which is not set. Set it, or name another variable (key-variable); where "
         "no key is needed, any text will do."
     )
     monkeypatch.setenv("OPENAI_API_KEY", "two words\n")
@@ -440,7 +456,7 @@ def test_a_wrong_base_url_is_one_sentence(stand_in):
     said = refusal(endpoint={"base_url": url}, retry=Retry())
     assert said.startswith(f"there must be an endpoint at {url}/; no connection could")
     assert said.endswith(
-        "Check --base-url, or OPENAI_BASE_URL; it usually ends in /v1."
+        "Check the base URL, which OPENAI_BASE_URL may have; it usually ends in /v1."
     )
     elsewhere = stand_in.url.replace("/v1", "/v2")
     said = refusal(endpoint={"base_url": elsewhere})
@@ -463,14 +479,12 @@ def test_a_base_url_must_not_carry_a_secret(stand_in):
 def test_a_page_instead_of_completions_is_a_wrong_base_url(stand_in):
     page = b"<html>"
     stand_in.faults.append(lambda handler, body: handler.send_bytes(page, "text/html"))
-    assert "returns something else. Check --base-url" in refusal()
+    assert "returns something else. Check the base URL" in refusal()
 
 
 def test_an_unknown_model_is_named_with_those_there_are(stand_in):
     said = refusal(model="gpt-0")
-    assert (
-        f"has no 'gpt-0'; it has {MODEL}, {OTHER}. Name another with --model." in said
-    )
+    assert f"has no 'gpt-0'; it has {MODEL}, {OTHER}. Name another model." in said
     assert f"(did you mean '{MODEL}'?)" in refusal(model=MODEL.upper())
 
 
@@ -502,7 +516,7 @@ def test_an_error_ends_the_calls_beside_it(stand_in):
 
 def test_a_token_budget_needs_an_endpoint_that_counts(stand_in):
     stand_in.usage = False
-    assert "Set --budget-calls instead." in refusal(budget=Budget(tokens=100))
+    assert "(budget-calls)" in refusal(budget=Budget(tokens=100))
     assert run(budget=Budget(calls=9)).spending.tokens == 0
 
 
@@ -510,21 +524,19 @@ NUMBERED = pa.table({"x": [1, 2, 3], "y": ["a", "b", "c"]})
 NAMED = pa.table({"x": [1, 2], "y": ["no", "yes"]})
 REFUSED = [
     ({"question": " "}, "the question must be a sentence"),
-    ({"samples": 0}, "--samples must be from 1 to 100; got 0"),
-    ({"samples": 101}, "--samples must be from 1 to 100; got 101"),
+    ({"samples": 0}, "samples must be from 1 to 100; got 0"),
+    ({"samples": 101}, "samples must be from 1 to 100; got 101"),
     ({"probability": "sure"}, "must be one of stated, votes, logprobs; got sure"),
-    ({"form": "xml"}, "--answer-format must be one of auto, schema, tool, line; got xml"),
-    ({"concurrency": 0}, "--concurrency must be from 1 to 256; got 0"),
+    ({"form": "xml"}, "answer-format must be one of auto, schema, tool, line; got xml"),
+    ({"concurrency": 0}, "concurrency must be from 1 to 256; got 0"),
     ({"seed": -1}, "a seed must be"),
-    ({"endpoint": {"timeout": 0}}, "--timeout must be a positive number of seconds; got 0"),
-    ({"endpoint": {"request": {"n": 2}}}, "got 'n'. Leave it out."),
+    ({"endpoint": {"timeout": 0}}, "timeout must be a positive number of seconds; got 0"),
+    ({"endpoint": {"request": {"n": 2}}}, "'n'; other fields may be added. Leave it out."),
     ({"templates": ["judge"]}, "'judge' needs a column 'input'; the table has id, flag, rate."),
-    ({"templates": ["fewshot"]}, "with --train"),
-    ({"templates": ["fewshot"], "train": TRAIN.drop_columns("y")}, "with --train"),
-    ({"templates": ["focused"], "train": TRAIN.drop_columns("rate")}, "it has no 'rate'"),
+    ({"templates": ["fewshot"]}, "(train)"),
+    ({"templates": ["fewshot"], "train": TRAIN.drop_columns("y")}, "(train)"),
+    ({"templates": ["focused"], "train": TRAIN.drop_columns("rate")}, "have no 'rate'"),
     ({"templates": ["direct", "direct"]}, f"got '{AGENT}' twice"),
-    ({"ignore": ["rat"]}, "there is no column 'rat' (did you mean 'rate'?)"),
-    ({"outcome": "flag", "id": "flag"}, "'flag' is the outcome and cannot be the id"),
     ({"table": NUMBERED}, "need two outcome labels"),
     ({"table": NAMED}, "positive"),
 ]  # fmt: skip
@@ -535,6 +547,24 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_sent(
     stand_in, settings, fault
 ):
     assert fault in refusal(**settings)
+    assert stand_in.requests == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "code", "column"),
+    [
+        ({"ignore": ["rat"]}, "no-column", "rat"),
+        ({"id": "name"}, "no-column", "name"),
+        ({"outcome": "why"}, "no-column", "why"),
+        ({"outcome": "flag", "id": "flag"}, "two-roles", "flag"),
+    ],
+)
+def test_columns_that_cannot_be_meant_are_refused_before_anything_is_sent(
+    stand_in, settings, code, column
+):
+    with pytest.raises(TableFaults) as stop:
+        run(**settings)
+    assert [(f.code, f.column) for f in stop.value.faults] == [(code, column)]
     assert stand_in.requests == []
 
 

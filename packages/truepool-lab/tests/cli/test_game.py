@@ -11,11 +11,18 @@ from truepool.core.errors import SettingError
 from truepool.tables import write_table
 from truepool_lab.cli.game import parse_sweep
 
-QUICK = ["--cases", "500", "--cost-fn", "10"]
+
+def keys(**values):
+    """Words that set keys."""
+    words = (("--set", f"{name.replace('_', '-')}={v}") for name, v in values.items())
+    return [word for pair in words for word in pair]
+
+
+QUICK = ["--cost-fn", "10", *keys(cases=500)]
 
 
 def test_game_prints_a_table_of_all_payments(truepool):
-    code, out, err = truepool("game", *QUICK, "--threshold", 0.3)
+    code, out, err = truepool("game", *QUICK, *keys(threshold=0.3))
     assert (code, err) == (0, "")
     assert "5 agents, correlation" in out
     for name in ("brier", "vcg", "wsu", "own-accuracy"):
@@ -25,9 +32,11 @@ def test_game_prints_a_table_of_all_payments(truepool):
 def test_game_takes_every_parameter(truepool):
     code, out, err = truepool(
         "game", *QUICK, "--payment", "vcg", "--agent-count", 3, "--correlation", 0.4,
-        "--mean", 0.2, "--offset", 0.05, "--concentration", 6, "--beliefs", "factor",
-        "--truth", "latent", "--random-outcomes", "--pool", "median", "--response", "affine",
-        "--order", "simultaneous", "--sees", 1, "--rounds", 2, "--seed", 3, "--json",
+        "--pool", "median", "--response", "affine", "--json", "-",
+        *keys(
+            mean=0.2, offset=0.05, concentration=6.0, beliefs="factor", truth="latent",
+            random_outcomes="true", order="simultaneous", sees=1, rounds=2, seed=3,
+        ),
     )  # fmt: skip
     assert (code, err) == (0, "")
     (result,) = json.loads(out)
@@ -41,7 +50,7 @@ def test_game_sweeps_and_draws(truepool, tmp_path):
     path = tmp_path / "sweep.png"
     code, out, _ = truepool(
         "game", *QUICK, "--payment", "brier", "--sweep", "rho=0:0.4:0.2",
-        "--sweep", "n=2,3", "--repetitions", 2, "--jobs", 1, "--plot", path,
+        "--sweep", "n=2,3", *keys(repetitions=2, jobs=1), "--plot", path,
     )  # fmt: skip
     assert code == 0
     assert "12 games, 2 repetitions of each setting" in out
@@ -60,7 +69,7 @@ def test_game_draws_the_rounds_of_one_game(truepool, tmp_path):
 
 def test_game_tells_a_sweep_in_json(truepool):
     code, out, _ = truepool(
-        "game", *QUICK, "--payment", "wsu", "--sweep", "tau=0.1,0.2", "--json"
+        "game", *QUICK, "--payment", "wsu", "--sweep", "tau=0.1,0.2", "--json", "-"
     )
     result = json.loads(out)
     assert code == 0
@@ -86,9 +95,8 @@ def test_game_takes_beliefs_from_a_table(truepool, tmp_path):
 
 
 def test_game_warns_of_clipping_in_one_line(truepool):
-    code, out, err = truepool(
-        "game", *QUICK, "--payment", "brier", "--offset", 0.5, "--threshold", 0.3
-    )
+    words = ("--payment", "brier", *keys(offset=0.5, threshold=0.3))
+    code, out, err = truepool("game", *QUICK, *words)
     assert code == 0
     assert "undefined" in out
     assert err.startswith("warning: the offset +0.5 moves ")
@@ -96,42 +104,38 @@ def test_game_warns_of_clipping_in_one_line(truepool):
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("words", "named"),
     [
-        (["--correlation", -0.9], "must lie in [-0.2353, 1]; got -0.9"),
-        (["--mean", 1.5], "mean of the beliefs must lie between 0 and 1; got 1.5"),
-        (["--agent-count", 1], "a whole number of agents, at least 2; got 1"),
-        (["--payment", "vgc"], "no payment is called 'vgc' (did you mean 'vcg'?)"),
-        (["--sees", "most"], "'none', 'all' or a whole number"),
-        (["--sweep", "rho=low"], "no parameter"),
-        (["--sweep", "rho"], "a sweep is written rho=0:0.95:0.05"),
+        (["--correlation", -0.9], "[-0.2353, 1]; got -0.9"),
+        (keys(mean=1.5), "got 1.5"),
+        (["--agent-count", 1], "at least 2; got 1"),
+        (["--payment", "vgc"], "did you mean 'vcg'?"),
+        (keys(sees="most"), "'none', 'all' or a whole number"),
+        (["--sweep", "rhoo=0.1"], "no parameter to sweep"),
+        (["--sweep", "rho"], "rho=0:0.95:0.05"),
         (["--plot", "plot.gif"], "a figure is written as"),
-        (["--sweep", "rho=0:1:1e-12"], "at most 100,000 games; got 1,000,000,000,001"),
-        (["--sweep", "rho=a,b"], "values of 'correlation' must be numbers; got 'a'"),
-        (["--sweep", "pool=3"], "values of 'pool' must be names; got 3.0"),
-        (["--sweep", "n=2.5"], "a whole number of agents, at least 2; got 2.5"),
-        (["--sweep", "sees=1.5"], "'none', 'all' or a whole number from 0 to 5"),
-        (
-            ["--sweep", "n=2,3", "--jobs", 0],
-            "--jobs must be 1 or more, or -1 for all cores; got 0",
-        ),
-        (["--sweep", "n=2,3", "--repetitions", 10**6], "at most 100,000 games"),
-        (["--sees", "\u00b2"], "'none', 'all' or a whole number"),
-        (["--sees", "-1"], "'none', 'all' or a whole number"),
-        (["--cases", 0], "a whole number of cases, at least 2; got 0"),
-        (["--cases", 10**12], "at most 100,000,000 beliefs"),
-        (["--rounds", 0], "a whole number of rounds, at least 1; got 0"),
-        (["--cost-fn", 1e308], "between 1e-100 and 1e+100 in size; got 1e+308"),
-        (["--outcome", "hit"], "options that describe a table need one"),
-        (["--cost-fn", 0], "a cost must be a positive number"),
+        (["--sweep", "rho=0:1:1e-12"], "1,000,000,000,001"),
+        (["--sweep", "rho=a,b"], "'correlation' must be numbers; got 'a'"),
+        (["--sweep", "pool=3"], "'pool' must be names; got 3.0"),
+        (["--sweep", "n=2.5"], "at least 2; got 2.5"),
+        (["--sweep", "sees=1.5"], "from 0 to 5"),
+        (["--sweep", "n=2,3", *keys(jobs=0)], "-1"),
+        (["--sweep", "n=2,3", *keys(repetitions=10**6)], "100,000 games"),
+        (keys(sees="\u00b2"), "'none', 'all' or a whole number"),
+        (keys(sees=-1), "'none', 'all' or a whole number"),
+        (keys(cases=0), "at least 2; got 0"),
+        (keys(cases=10**12), "100,000,000 beliefs"),
+        (keys(rounds=0), "at least 1; got 0"),
+        (["--cost-fn", 1e308], "got 1e+308"),
+        (["--outcome", "hit"], "outcome"),
+        (["--cost-fn", 0], "0"),
     ],
 )
-def test_bad_input_is_one_sentence_and_exit_code_2(truepool, words, sentence):
-    if sentence == "no parameter":
-        words, sentence = ["--sweep", "rhoo=0.1"], "no parameter to sweep is called"
-    code, out, err = truepool("game", "--cases", 100, *words)
+def test_bad_input_is_one_sentence_and_exit_code_2(truepool, words, named):
+    quick = [] if "cases=" in "".join(map(str, words)) else keys(cases=100)
+    code, out, err = truepool("game", *quick, *words)
     assert (code, out) == (2, "")
-    assert sentence in err
+    assert named in err
     assert err.startswith("error: ")
     assert err.count("\n") == 1
 
@@ -147,22 +151,28 @@ def test_what_is_varied_is_read():
             parse_sweep(bad)
 
 
-@pytest.mark.parametrize("option", ["--correlation=0.2", "--cases=10", "--truth=mean"])
-def test_options_of_a_simulation_are_refused_beside_a_table(truepool, tmp_path, option):
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [
+        ("correlation", ["--correlation", 0.2]),
+        ("cases", keys(cases=10)),
+        ("truth", keys(truth="mean")),
+    ],
+)
+def test_settings_of_a_simulation_are_refused_beside_a_table(
+    truepool, tmp_path, named, words
+):
     panel = random_panel(0)
     columns = dict(zip(panel.agents, panel.reports.T, strict=True))
     write_table(tmp_path / "panel.csv", {**columns, "y": panel.outcomes})
-    code, out, err = truepool("game", tmp_path / "panel.csv", option)
-    assert (code, out) == (2, "")
-    flag = option.split("=")[0]
-    assert f"{flag} simulates beliefs; a table has its own. Leave it out" in err
+    code, out, err = truepool("game", tmp_path / "panel.csv", *words)
+    assert (code, out, named in err) == (2, "", True)
 
 
 def test_game_draws_beliefs_given_the_outcome(truepool):
-    words = ["game", "--cases", 500, "--payment", "brier", "--beliefs", "outcome"]
-    code, out, err = truepool(*words, "--separation", 0.3, "--offset", 0.2)
-    assert (code, err) == (0, "")
-    assert "brier" in out
-    code, _, err = truepool(*words[:-1], "copula", "--separation", 0.3)
-    assert code == 2
-    assert "Leave it out, or pass model='outcome'" in err
+    words = ("game", "--payment", "brier")
+    given = {"cases": 500, "separation": 0.3}
+    code, out, err = truepool(*words, *keys(**given, beliefs="outcome", offset=0.2))
+    assert (code, err, "brier" in out) == (0, "", True)
+    code, _, err = truepool(*words, *keys(**given, beliefs="copula"))
+    assert (code, "separation" in err) == (2, True), err

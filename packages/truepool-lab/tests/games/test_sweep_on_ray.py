@@ -21,9 +21,9 @@ def test_the_command_writes_on_it_what_it_writes_here(
     ray, tmp_path, truepool, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    words = "game --sweep n=2,3 --cases 300 --json={}.json"
+    words = "game --sweep n=2,3 --set cases=300 --json {}.json"
     here = truepool(*words.format("here").split())
-    there = truepool(*words.format("there").split(), "--engine", "ray")
+    there = truepool(*words.format("there").split(), "--set", "engine=ray")
     assert here[0] == 0
     assert tuple(str(text).replace("there", "here") for text in there) == tuple(
         map(str, here)

@@ -60,7 +60,7 @@ def test_a_row_of_another_type_is_one_sentence(truepool, tmp_path, field):
 
 def test_json_is_what_is_written(truepool, tmp_path):
     code, out, _ = truepool(
-        "reproduce", *CHEAP, "--json", "--full", "--output", tmp_path
+        "reproduce", *CHEAP, "--json", "-", "--full", "--output", tmp_path
     )
     assert code == 0
     result = json.loads(out)

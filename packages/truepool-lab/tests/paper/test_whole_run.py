@@ -24,14 +24,8 @@ pytestmark = [pytest.mark.slow, needs(*sorted(NEEDED))]
 def run(tmp_path_factory):
     """Folder of the run."""
     out = tmp_path_factory.mktemp("whole")
-    words = [
-        "reproduce",
-        "--quick",
-        "--jobs",
-        str(os.cpu_count()),
-        "--output",
-        str(out),
-    ]
+    jobs = ["--set", f"jobs={os.cpu_count()}"]
+    words = ["reproduce", "--quick", *jobs, "--output", str(out)]
     start = time.perf_counter()
     command = Path(sys.executable).with_name("truepool")
     done = subprocess.run([command, *words], capture_output=True, text=True)

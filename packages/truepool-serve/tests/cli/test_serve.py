@@ -68,7 +68,7 @@ def test_check_says_whether_a_ledger_can_be_served(truepool, place, tmp_path):
     [
         (["--host", "0.0.0.0"], "needs TLS (--tls-cert, --tls-key) and tokens"),
         (["--tls-cert", "c.pem"], "both --tls-cert and --tls-key"),
-        (["--tls-client-ca", "c.pem"], "--tls-client-ca needs"),
+        (["--set", "tls-client-ca=c.pem"], "tls-client-ca needs"),
         (["--host", "256.0.0.1", "--insecure"], "cannot listen on 256.0.0.1"),
         (["--tls-cert", "no.pem", "--tls-key", "no.pem"], "no.pem"),
     ],
@@ -113,7 +113,7 @@ def test_verify_replays_the_ledger(truepool, place):
     code, out, _ = truepool("ledger", "verify", place)
     assert code == 0
     assert out.startswith("fraud: verified 41 records. Chain ")
-    code, out, _ = truepool("ledger", "verify", place, "--json")
+    code, out, _ = truepool("ledger", "verify", place, "--json", "-")
     assert json.loads(out)[0]["replayed"] == 41
     code, _, err = truepool("ledger", "verify", place, "--pool", "frad")
     assert (code, "known: fraud" in err) == (2, True)
@@ -174,40 +174,38 @@ def export(truepool, tmp_path):
     return table
 
 
-FROM_EXPORT = (
-    "From the export: --outcome outcome --positive fraud --cost-fn 10 --cost-fp 1 "
-    "--currency EUR.\n"
-)
+def used(err):
+    """What a run says that it took from an export."""
+    return re.findall(r"[:,] ([a-z-]+) = ", err.partition("From the export")[2])
+
+
+COSTS = ["outcome", "positive", "cost-fn", "cost-fp", "currency"]
 
 
 def test_an_export_is_audited_at_the_costs_of_its_pool(truepool, export):
-    code, out, err = truepool("audit", export, "--json")
-    assert (code, FROM_EXPORT in err) == (0, True)
-    assert (
-        "This audits the pool mean on these reports, not the coordinator's rule" in err
-    )
+    code, out, err = truepool("audit", export, "--json", "-")
+    assert (code, used(err)) == (0, COSTS)
+    assert "not the coordinator's rule" in err
     found = json.loads(out)
     costs = found["costs"]
     assert (costs["fn"], costs["fp"], costs["currency"]) == (10, 1, "EUR")
     words = ("--outcome", "outcome", "--positive", "fraud", "--cost-fn", "10")
-    code, said, err = truepool(
-        "audit", export, *words, "--currency", "EUR", "--pool", "mean", "--json"
-    )
-    assert (code, "From the export" in err) == (0, False)
+    words += ("--set", "currency=EUR", "--pool", "mean", "--json", "-")
+    code, said, err = truepool("audit", export, *words)
+    assert (code, used(err)) == (0, [])
     assert json.loads(said) == found
 
 
 def test_costs_on_the_command_line_win_over_those_of_an_export(truepool, export):
-    code, out, err = truepool("compare", export, "--cost-fn", "3", "--json")
-    assert code == 0
-    assert "From the export: --outcome outcome --positive fraud.\n" in err
+    code, out, err = truepool("compare", export, "--cost-fn", "3", "--json", "-")
+    assert (code, used(err)) == (0, ["outcome", "positive"])
     costs = json.loads(out)["costs"]
     assert (costs["fn"], costs["fp"], costs.get("currency", "")) == (3, 1, "")
 
 
 def test_a_pool_is_fitted_at_the_costs_of_an_export(truepool, export, tmp_path):
     code, _, err = truepool("fit", export, "-o", tmp_path / "f.pool")
-    assert (code, FROM_EXPORT in err) == (0, True)
+    assert (code, used(err)) == (0, COSTS)
     pool = tp.load_pool(tmp_path / "f.pool")
     assert (pool.costs.fn, pool.labels_.positive) == (10, "fraud")
 
@@ -238,7 +236,7 @@ def test_the_trail_is_readable(truepool, place):
         first,
     )
     assert "operator (truepool ledger token)  (admin, without a token)" in last
-    code, out, _ = truepool("ledger", "trail", place, "--last", "1", "--json")
+    code, out, _ = truepool("ledger", "trail", place, "--last", "1", "--json", "-")
     (row,) = json.loads(out)
     assert row["action"] == "issue"
 
@@ -295,7 +293,7 @@ def test_the_command_line_wins_over_the_environment_and_it_over_the_file(
     assert host("--host", "257.0.0.1") == "257.0.0.1"
     monkeypatch.setenv("TRUEPOOL_SERVE_PORT", "many")
     code, _, err = truepool("serve", "--check")
-    assert (code, "--port must be a whole number" in err) == (2, True)
+    assert (code, "port" in err, "'many'" in err) == (2, True, True)
 
 
 @pytest.mark.parametrize(
@@ -317,7 +315,7 @@ def test_the_time_of_the_disk_is_measured(place):
 
 
 def test_traces_need_a_collector(truepool, place):
-    code, _, err = truepool("serve", place, "--traces", "localhost")
+    code, _, err = truepool("serve", place, "--set", "traces=localhost")
     assert (code, "must be the URL of a collector" in err) == (2, True)
 
 
@@ -331,8 +329,8 @@ def test_it_listens_and_says_where(truepool, place, ran, certificate):
         rf"Serving {place} on http://127.0.0.1:\d+; Ctrl\+C stops.\n$", err
     )
     key, cert = certificate
-    words = ("--tls-cert", cert, "--tls-key", key, "--tls-client-ca", cert, "--quiet")
-    assert truepool("serve", place, "--port", "0", *words) == (0, "", "")
+    words = ("--tls-cert", cert, "--tls-key", key, "--set", f"tls-client-ca={cert}")
+    assert truepool("serve", place, "--port", "0", *words, "--quiet") == (0, "", "")
     assert ran[1].ssl_cert_reqs == ssl.CERT_REQUIRED
     assert ran[0].access_log is False  # paths hold the names of cases
 
@@ -351,7 +349,7 @@ def test_it_serves_grpc_too_on_a_port_of_its_own(nursery, tmp_path):
         assert Client(channel).call("ListPools") == {}
     with socket.create_server(("127.0.0.1", 0)) as taken:
         words = ("--grpc-port", str(taken.getsockname()[1]))
-        with pytest.raises(AssertionError, match="another --host or --grpc-port") as e:
+        with pytest.raises(AssertionError, match="another host or port") as e:
             nursery.start(tmp_path / "other.db", *words)
         assert str(e.value).startswith("error: ")  # and gRPC prints nothing itself
     process.stop()
@@ -396,7 +394,7 @@ def test_an_agent_is_served_by_one_command(nursery, exported):
 
 def test_a_pickled_agent_is_served_only_where_it_is_trusted(truepool, model):
     code, _, err = truepool("agent", "serve", model, "--check")
-    assert (code, "pass --trust" in err) == (2, True)
+    assert (code, "trust" in err) == (2, True)
     words = ("agent", "serve", model, "--check", "--trust")
     assert truepool(*words) == (0, f"{model} can be served.\n", "")
     assert truepool(*words, "--quiet") == (0, "", "")

@@ -140,7 +140,8 @@ class Nursery:
         """Start a coordinator that listens, changed by a patch."""
         # Nobody reads what a coordinator logs, and a full pipe would stop it.
         quiet = ("--log", "off") if verb == ("serve",) else ()
-        line = [[*verb, str(place), "--port", "0", *quiet, *words], patch]
+        port = () if "--port" in words else ("--port", "0")
+        line = [[*verb, str(place), *port, *quiet, *words], patch]
         self.process.stdin.write(json.dumps(line) + "\n")
         self.process.stdin.flush()
         pid = int(self.process.stdout.readline())

@@ -233,14 +233,8 @@ def test_a_stopped_coordinator_finishes_what_was_asked(nursery, tmp_path):
 
 def test_tls_and_certificates_of_callers(nursery, tmp_path, certificate):
     key, cert = certificate
-    words = (
-        "--tls-cert",
-        str(cert),
-        "--tls-key",
-        str(key),
-        "--tls-client-ca",
-        str(cert),
-    )
+    words = ("--tls-cert", str(cert), "--tls-key", str(key))
+    words += ("--set", f"tls-client-ca={cert}")
     service = nursery.start(tmp_path / "l.db", *words)
     assert service.url.startswith("https://")
     context = ssl.create_default_context(cafile=str(cert))

@@ -315,7 +315,7 @@ def test_a_port_that_is_taken_is_refused(local):
             finally:
                 await server.server.stop(None)
 
-        with pytest.raises(SettingError, match="Name another --host or --grpc-port"):
+        with pytest.raises(SettingError, match="Name another host or port"):
             run(again())
 
 

@@ -192,7 +192,7 @@ def test_a_trace_is_sent_to_the_collector_as_part_of_that_of_the_caller(local):
 
 
 def test_a_collector_is_a_url_and_needs_the_extra(monkeypatch):
-    with pytest.raises(SettingError, match="--traces must be the URL of a collector"):
+    with pytest.raises(SettingError, match="traces must be the URL of a collector"):
         traces.open_tracer("localhost:4318")
     monkeypatch.setattr(distributions, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"truepool-serve\[tracing\]"):

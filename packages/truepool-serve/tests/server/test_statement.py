@@ -329,7 +329,7 @@ def test_the_command_states_exports_and_checks(filled, tmp_path, truepool):
     place, _, _ = filled
     out, export = tmp_path / "s.json", tmp_path / "fraud.jsonl"
     words = ("ledger", "statement", place, "--pool", "fraud", "--agent", "bob")
-    code, text, err = truepool(*words, "--to", "1970-01-02", f"--json={out}")
+    code, text, err = truepool(*words, "--to", "1970-01-02", "--json", out)
     assert (code, err) == (0, "")
     assert "bob reported on" in text
     assert "settled cases of fraud before 1970-01-02 00:00 UTC" in text
@@ -338,7 +338,9 @@ def test_the_command_states_exports_and_checks(filled, tmp_path, truepool):
     assert (code, err) == (0, "")
     assert text.startswith("The statement is right")
     assert truepool("ledger", "check", out, place)[0] == 0
-    code, text, _ = truepool("ledger", "statement", export, "--agent", "bob", "--json")
+    code, text, _ = truepool(
+        "ledger", "statement", export, "--agent", "bob", "--json", "-"
+    )
     assert json.loads(text)["lines"] == json.loads(out.read_text())["lines"]
     code, _, err = truepool("ledger", "statement", place, "--agent", "bob")
     assert (code, "name one with --pool" in err) == (2, True)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from truepool.pools.auto import Auto
     from truepool.pools.mean import Mean
     from truepool.pools.vcg import VCG
-    from truepool.tables import ReportTable, read_panel, read_reports
+    from truepool.tables import ReportTable, TableFaults, read_panel, read_reports
 
 _MODULES = {
     "agents": "agents",
@@ -56,6 +56,7 @@ _NAMES = {
     "PooledClassifier": "pooled_classifier",
     "ReportTable": "tables",
     "Stream": "online",
+    "TableFaults": "tables",
     "Trace": "online",
     "TruepoolError": "core.errors",
     "audit": "audits",
@@ -80,6 +81,7 @@ __all__ = [
     "PooledClassifier",
     "ReportTable",
     "Stream",
+    "TableFaults",
     "Trace",
     "TruepoolError",
     "agents",

@@ -63,7 +63,7 @@ def selective(**more):
     return candidate(
         "selective-labels",
         (),
-        advice="Pass --propensity.",
+        advice="Give the propensity.",
         price=None,
         most="warning",
         number=Estimate(0.3, float("nan"), float("nan")),
@@ -87,7 +87,7 @@ def test_no_fault_of_an_agent_removes_the_doubt_about_the_pool():
     found = findings_of(selective(), biased("ada"), unrelated, biased(**POOL))
     pool = found[("biased-pool",)]
     assert (pool.severity, pool.cause) == ("note", ("selective-labels",))
-    assert pool.advice == "Pass --propensity."
+    assert pool.advice == "Give the propensity."
     assert pool.sentence.endswith(
         f"{DOUBT} Another finding may explain part of it: bob shows no relation to the "
         "outcome."

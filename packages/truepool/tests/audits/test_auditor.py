@@ -216,7 +216,7 @@ def test_an_audit_of_four_groups_says_that_these_are_too_few():
     why = "at least 5 groups of cases are needed, got 4"
     assert result.verdict == f"Too little is known to judge this pool: {why}."
     assert result.advice == (
-        "Name another column of groups (--group), or none if cases do not depend on "
+        "Name another column of groups (group), or none if cases do not depend on "
         f"each other: these are too few to compare pools ({why}). More cases help only "
         "if they are of other groups."
     )

@@ -240,7 +240,7 @@ def test_too_few_cases_then_or_now_leave_the_cost_out(faulty):
 
 @pytest.mark.parametrize("earlier", [{}, {"schema": 1}, {"schema": 4, "findings": []}])
 def test_what_is_no_audit_is_refused_before_anything_is_computed(earlier):
-    with pytest.raises(SourceError, match=r"schema .*--json=FILE"):
+    with pytest.raises(SourceError, match=r"schema .*--json FILE"):
         audit(sound(cases=40), since=earlier)
 
 

@@ -10,6 +10,7 @@ from panels import random_panel
 
 AGENTS = ["a", "b", "c", "d"]
 EVERY_CASE_ONCE = [verb for verb in ("replay", "game") if verb in VERBS]
+KEYS = {"w": "weight", "customer": "group", "p": "propensity"}
 
 
 @pytest.fixture
@@ -22,96 +23,73 @@ def folder(tmp_path, monkeypatch):
     )  # fmt: skip
     table.to_csv("t.csv", index=False)
     rest = table.drop(columns=["w", "customer", "p"])
-    repeated = rest.loc[np.repeat(np.arange(90), table["w"])]
-    repeated.to_csv("repeated.csv", index=False)
+    rest.loc[np.repeat(np.arange(90), table["w"])].to_csv("repeated.csv", index=False)
     return tmp_path
 
 
-IGNORE = {"w": "--weight", "customer": "--group", "p": "--propensity"}
+def words(*columns):
+    """Keys of the columns with a role; the others are left out."""
+    given = [("--set", f"{KEYS[column]}={column}") for column in columns]
+    given += [("--set", f"ignore={c}") for c in KEYS if c not in columns]
+    return [word for pair in given for word in pair]
 
 
-def words(**roles):
-    """Options for the columns with a role; the others are left out."""
-    given = [roles.get(column, "--ignore") for column in IGNORE]
-    return [word for pair in zip(given, IGNORE, strict=True) for word in pair]
+def value(truepool, *words):
+    code, out, err = truepool(*words, "--json", "-")
+    assert code == 0, err
+    return json.loads(out), err
 
 
 def test_a_weight_counts_like_copies_of_the_case(folder, truepool):
-    code, out, err = truepool(
-        "fit", "t.csv", *words(w="--weight"), "--pool", "vcg", "-o", "w.pool", "--json"
-    )
-    assert code == 0, err
-    one = json.loads(out)["explanation"]["weights"]
-    code, out, _ = truepool(
-        "fit", "repeated.csv", "--pool", "vcg", "-o", "r.pool", "--json"
-    )
-    assert one == pytest.approx(json.loads(out)["explanation"]["weights"])
+    fit = ("--pool", "vcg", "-o", "w.pool")
+    one, _ = value(truepool, "fit", "t.csv", *words("w"), *fit)
+    other, _ = value(truepool, "fit", "repeated.csv", *fit)
+    found = one["explanation"]["weights"]
+    assert found == pytest.approx(other["explanation"]["weights"])
 
 
-def test_every_option_goes_through_every_verb(folder, truepool):
-    every = words(**IGNORE)
-    new = pd.read_csv("t.csv").drop(columns=["w", "p", "y"])
-    new.to_csv("new.csv", index=False)
-    chosen = [*every, "--pool", "vcg"]
-    for verb in (["compare", "t.csv", "--folds", 3], ["fit", "t.csv", "-o", "v.pool"]):
-        code, _, err = truepool(*verb, *chosen, "--json")
-        assert code == 0, err
-        assert "Agents: a, b, c, d." in err
+def test_every_role_goes_through_every_verb(folder, truepool):
+    chosen = [*words(*KEYS), "--pool", "vcg"]
+    for verb in (
+        ["compare", "t.csv", "--set", "folds=3"],
+        ["fit", "t.csv", "-o", "v.pool"],
+    ):
+        _, err = value(truepool, *verb, *chosen)
         assert "Cases of the same customer (29 in all) stay in one fold" in err
         assert "Each case counts by its w." in err
-        assert "Each case counts by 1 / p, the chance that it was reviewed." in err
-    code, _, err = truepool("pool", "t.csv", "new.csv", *chosen, "-o", "out.csv")
+        assert "Each case counts by 1 / p" in err
+    assert value(truepool, "audit", "t.csv", *words(*KEYS))[0]["agents"] == AGENTS
+    pd.read_csv("t.csv").drop(columns=["w", "p", "y"]).to_csv("new.csv", index=False)
+    code, _, err = truepool("pool", "t.csv", "new.csv", *chosen, "-o", "one.csv")
     assert code == 0, err
-    code, _, err = truepool("score", "v.pool", "new.csv", "-o", "out.csv")
+    code, _, err = truepool("score", "v.pool", "new.csv", "-o", "two.csv")
     assert code == 0, err
+    assert (folder / "one.csv").read_bytes() == (folder / "two.csv").read_bytes()
 
 
-def test_an_audit_takes_weights_and_groups(folder, truepool):
-    code, out, err = truepool("audit", "t.csv", *words(**IGNORE), "--json")
-    assert code == 0, err
-    assert json.loads(out)["agents"] == AGENTS
-
-
-@pytest.mark.parametrize("option", ["--weight", "--group", "--propensity"])
+@pytest.mark.parametrize("column", KEYS)
 @pytest.mark.parametrize("verb", EVERY_CASE_ONCE)
-def test_what_counts_every_case_once_says_so(folder, truepool, verb, option):
-    column = next(name for name, given in IGNORE.items() if given == option)
-    code, out, err = truepool(verb, "t.csv", *words(**{column: option}))
-    assert (code, out) == (2, "")
-    assert f"every case once, as independent; got {option} {column}" in err
-
-
-@pytest.mark.parametrize("verb", EVERY_CASE_ONCE)
-def test_help_lists_no_option_that_is_refused(truepool, verb):
-    _, out, _ = truepool(verb, "--help")
-    assert "--decision-time" in out
-    for option in ("--group", "--propensity", "--weight"):
-        assert option not in out
-
-
-def test_a_config_file_may_have_them_for_other_commands(folder, truepool):
-    names = [f"{option[2:]} = '{column}'\n" for column, option in IGNORE.items()]
-    (folder / "pool.toml").write_text("".join(names))
-    code, _, err = truepool("replay", "t.csv", "--config", "pool.toml", "--json")
-    assert code == 0, err
-    assert f"Agents: {', '.join(AGENTS)}." in err
+def test_what_counts_every_case_once_says_so(folder, truepool, verb, column):
+    code, out, err = truepool(verb, "t.csv", *words(column))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"{KEYS[column]}={column}" in err
+    # A file may have them for other commands; they are no agents then either.
+    (folder / "pool.toml").write_text(
+        "".join(f"{k} = '{c}'\n" for c, k in KEYS.items())
+    )
+    more = [] if verb == "replay" else ["--set", "rounds=1"]
+    _, err = value(truepool, verb, "t.csv", *more)
+    assert f"agents {', '.join(AGENTS)}," in err
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "message"),
-    [
-        ("w", 0, "the weight of a case must be positive; line 7 of the file has 0"),
-        ("w", "", "the weight of a case must be a number; line 7 of the file has none"),
-        ("customer", "", "every case needs a group; line 7 of the file has none"),
-        ("p", 0, "line 7 of the file has 0. A case that could not be reviewed"),
-        ("p", 50, "line 7 of the file has 50. If these are percentages"),
-    ],
+    ("column", "cell"), [("w", 0), ("w", ""), ("customer", ""), ("p", 0), ("p", 50)]
 )
-def test_what_a_case_cannot_have_is_refused(folder, truepool, column, value, message):
+def test_what_a_case_cannot_have_is_refused(folder, truepool, column, cell):
     table = pd.read_csv("t.csv").astype({column: object})
-    table.loc[5, column] = value
+    table.loc[5, column] = cell
     table.to_csv("t.csv", index=False)
-    code, out, err = truepool("compare", "t.csv", *words(**{column: IGNORE[column]}))
-    assert (code, out) == (2, "")
-    assert message in err
-    assert err.count("\n") == 1
+    code, out, err = truepool("compare", "t.csv", *words(column))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"error: {column}: ")
+    assert "in line 7" in err

@@ -59,25 +59,17 @@ def test_list_shows_every_data_set_and_where_it_is(truepool, folder):
     code, out, err = truepool("list")
     assert (code, err) == (0, "")
     lines = {line.split()[0]: line.split() for line in out.splitlines() if line}
-    assert lines["governors"] == [
-        "governors",
-        "6,583",
-        "3",
-        "2",
-        "folder",
-        "FiveThirtyEight",
-        "CC",
-        "BY",
-        "4.0",
-    ]
+    assert lines["governors"][1:6] == ["6,583", "3", "2", "folder", "FiveThirtyEight"]
     assert lines["penguins"][4] == "-"
     assert lines["example"][4] == "bundled"
     assert lines["synthetic"][4] == "made"
     assert set(datasets.every()) <= set(lines)
-    assert f"folder: {folder}" in out
-    assert "".join(
-        f"cache: {folder / 'caches' / 'truepool'} (does not exist)".split()
-    ) in "".join(out.split())
+    shown = "".join(out.split())
+    assert f"folder:{folder}" in shown
+    assert f"cache:{folder / 'caches' / 'truepool'}(doesnotexist)" in shown
+    agents = [n for n, one in datasets.every().items() if one.column_kind == "agent"]
+    assert {"example", "governors"} <= {*agents}
+    assert f"or agents in panels: {', '.join(agents)}." in " ".join(out.split())
 
 
 def test_list_fits_a_terminal_of_eighty_columns():
@@ -92,22 +84,18 @@ def test_list_fits_a_terminal_of_eighty_columns():
 
 
 def test_list_tells_machines_in_json(truepool):
-    code, out, _ = truepool("list", "--json")
+    code, out, _ = truepool("list", "--json", "-")
     result = {row["name"]: row for row in json.loads(out)}
-    assert code == 0
-    assert result["governors"]["found"] == "folder"
-    assert result["penguins"]["found"] is None
-    assert result["penguins"]["missing"] == 19
-    assert result["penguins"]["files"][0]["size"] == 15_241
-    assert result["penguins"]["labels"][0] == "Adelie"
+    assert (code, result["governors"]["found"]) == (0, "folder")
+    penguins = result["penguins"]
+    assert (penguins["found"], penguins["missing"]) == (None, 19)
+    assert penguins["files"][0]["size"] == 15_241
+    assert penguins["labels"][0] == "Adelie"
 
 
 def test_path_prints_the_path_and_nothing_else(truepool, folder):
-    assert truepool("path", "governors") == (
-        0,
-        f"{folder / 'governors.csv.gz'}\n",
-        "",
-    )
+    found = truepool("path", "governors")
+    assert found == (0, f"{folder / 'governors.csv.gz'}\n", "")
 
 
 def test_path_downloads_what_is_not_on_this_machine(truepool, folder, monkeypatch):
@@ -122,33 +110,20 @@ def test_path_downloads_what_is_not_on_this_machine(truepool, folder, monkeypatc
     assert datasets.find("governors").location() == "cache"
 
 
-NO_FILE = (
-    "error: data set 'synthetic' is made, not read from files; "
-    "in Python, truepool.datasets.load('synthetic') returns it\n"
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("path synthetic", "'synthetic'"),
+        ("verify governors synthetic", "'synthetic'"),
+        ("path governers", "did you mean 'governors'?"),
+        ("verify governors penguins", "'penguins.csv'"),
+    ],
 )
-
-
-def test_path_says_what_it_cannot_give(truepool):
-    code, out, err = truepool("path", "synthetic")
-    assert (code, out) == (2, "")
-    assert err == NO_FILE
-    code, _, err = truepool("path", "governers")
-    assert code == 2
-    assert "no data set is called 'governers' (did you mean 'governors'?)" in err
-    assert err.count("\n") == 1
-
-
-def test_verify_says_that_a_data_set_has_no_file(truepool):
-    code, out, err = truepool("verify", "governors", "synthetic")
-    assert (code, out) == (2, "")
-    assert err == NO_FILE
-
-
-def test_list_tells_whose_columns_are_agents(truepool):
-    shown = " ".join(truepool("list")[1].split())
-    agents = [n for n, one in datasets.every().items() if one.column_kind == "agent"]
-    assert {"example", "governors"} <= {*agents}
-    assert f"or agents in panels: {', '.join(agents)}." in shown
+def test_what_has_no_file_is_named(truepool, words, named):
+    code, out, err = truepool(*words.split())
+    assert (code, err.count("\n")) == (2, 1)
+    assert named in err
+    assert ("verified" in out) == ("penguins" in words)
 
 
 def test_verify_is_content_with_what_is_as_published(truepool):
@@ -159,24 +134,13 @@ def test_verify_is_content_with_what_is_as_published(truepool):
     assert out.count("not on this machine") == len(files) - 1 > 0
 
 
-def test_verify_of_a_missing_file_fails_by_name(truepool):
-    code, out, err = truepool("verify", "governors", "penguins")
-    assert code == 2
-    assert "verified" in out
-    assert err.startswith(
-        "error: data set 'penguins' needs 'penguins.csv', which is not on"
-    )
-
-
 def test_verify_names_both_sums_and_leaves_the_file_alone(truepool, folder):
     wrong = gzip.compress(CONTENT + b"\n")
     (folder / "governors.csv.gz").write_bytes(wrong)
-    code, out, err = truepool("verify", "--json")
+    code, out, err = truepool("verify", "--json", "-")
     assert code == 2
-    assert {row["verdict"] for row in json.loads(out)} == {
-        "differs",
-        "not on this machine",
-    }
+    verdicts = {row["verdict"] for row in json.loads(out)}
+    assert verdicts == {"differs", "not on this machine"}
     assert sha256(CONTENT).hexdigest() in err
     assert sha256(CONTENT + b"\n").hexdigest() in err
     assert err.count("\n") == 1
@@ -188,4 +152,4 @@ def test_verify_tells_a_truncated_file(truepool, folder):
     code, out, err = truepool("verify", "governors")
     assert code == 2
     assert "damaged" in out
-    assert "must be a complete file; it is truncated or damaged" in err
+    assert "truncated" in err

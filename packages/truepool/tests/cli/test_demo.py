@@ -54,60 +54,37 @@ def test_the_demo_says_that_more_pools_were_compared_than_shown(demo):
 def test_the_demo_goes_through_four_steps_and_writes_four_files(demo):
     folder, out = demo
     text = " ".join(out.split())
-    steps = [
-        "1. Train five models",
-        "2. Compare ways to pool",
-        "3. Break two models",
-        "4. Audit the plain mean",
-    ]
+    starts = [text.index(f" {n}. " if n > 1 else "1. ") for n in range(1, 5)]
     takeaways = [match.start() for match in re.finditer("Take-away: ", text)]
-    starts = [text.index(step) for step in steps]
-    assert len(takeaways) == 4
-    assert sorted(starts + takeaways) == [
-        place for pair in zip(starts, takeaways, strict=True) for place in pair
-    ]
-    assert "forest outputs noise from case 228 on" in text
-    assert "neighbours reports the opposite from case 399 on" in text
-    assert sorted(path.name for path in folder.iterdir()) == [
-        ".truepool.json",
-        "audit.json",
-        "panel.csv",
-        "report.html",
-        "weights.svg",
-    ]
+    pairs = zip(starts, takeaways, strict=True)
+    assert sorted(starts + takeaways) == [place for pair in pairs for place in pair]
+    files = {path.name for path in folder.iterdir()}
+    assert files == {*verb.FILES, ".truepool.json"}
+    assert "<!doctype html>" in (folder / "report.html").read_text()
+    header = next(line for line in out.splitlines() if line.startswith("pool "))
+    assert re.fullmatch(r"pool +cost per case +recall +alarms *", header)
+    assert len(header) <= 80  # what a head of fraud needs fits eighty columns
+
+
+def test_the_audit_of_the_demo_finds_what_it_broke(demo):
+    folder, out = demo
+    text = " ".join(out.split())
     written = json.loads((folder / "audit.json").read_text())
-    assert [set(finding["who"]) for finding in written["findings"][:2]] == [
-        {"forest"},
-        {"neighbours"},
-    ]
-    assert {f["code"] for f in written["findings"][:2]} == {"changed-feed"}
-    since = [finding["since"] for finding in written["findings"][:2]]
+    first, second = written["findings"][:2]
+    assert (first["who"], second["who"]) == (["forest"], ["neighbours"])
+    assert first["code"] == second["code"] == "changed-feed"
     # Where a correlation was lost is known to about 2 % of the 569 cases.
-    assert max(abs(since[0] - 228), abs(since[1] - 399)) <= 12
+    assert max(abs(first["since"] - 228), abs(second["since"] - 399)) <= 12
     fall = next(f for f in written["findings"] if f["code"] == "drifted-pool")
-    assert fall["sentence"].endswith("may explain it: the feed of forest changed.")
+    assert fall["cause"]
     errors = [f["who"] for f in written["findings"] if f["severity"] == "error"]
     assert errors == [["forest"], ["neighbours"]]
     recommended = written["recommendation"]
-    assert recommended["verdict"] in text
-    for step in recommended["steps"]:
-        assert step in text
-    assert recommended["verdict"].startswith(
-        "Do not trust this pool until forest and neighbours are fixed or left out"
-    )
-    assert "<!doctype html>" in (folder / "report.html").read_text()
-
-    # What a head of fraud needs fits a terminal of eighty columns.
-    header = next(line for line in out.splitlines() if line.startswith("pool "))
-    assert re.fullmatch(r"pool +cost per case +recall +alarms *", header)
-    assert len(header) <= 80
-
+    for said in (recommended["verdict"], *recommended["steps"]):
+        assert said in text
     # The last step ends with the saving per 1,000 cases: that of the audit.
-    saving = recommended["without_saving"]["value"]
-    assert (
-        f"saves the cost of {1000 * saving:,.0f} false alarms per 1,000 cases (95 % interval"
-        in text[takeaways[-1] :]
-    )
+    saving = 1000 * recommended["without_saving"]["value"]
+    assert f"{saving:,.0f} false alarms per 1,000" in text.rpartition("Take-away")[2]
 
 
 def test_the_commands_it_ends_with_work_as_they_are(demo, truepool, monkeypatch):
@@ -151,26 +128,22 @@ def test_the_table_it_writes_gives_the_same_audit(demo):
     )
 
 
-def test_a_folder_that_cannot_be_is_refused_before_anything_is_done(truepool, tmp_path):
+@pytest.mark.parametrize(
+    ("place", "named"), [("file", "is a file"), ("no/demo", "no folder")]
+)
+def test_a_folder_that_cannot_be_is_refused_before_anything_is_done(
+    truepool, tmp_path, place, named
+):
     (tmp_path / "file").write_text("")
-    code, out, err = truepool("demo", "--output", tmp_path / "file")
-    assert (code, out) == (2, "")
-    assert err == f"error: '{tmp_path}/file' is a file; name a folder to write into\n"
-    code, out, err = truepool("demo", "--output", tmp_path / "no" / "demo")
-    assert (code, out) == (2, "")
-    assert "there is no folder" in err
+    code, out, err = truepool("demo", "--output", tmp_path / place)
+    assert (code, out, named in err) == (2, "", True)
 
 
 def test_a_users_own_file_is_refused_before_anything_is_done(truepool, tmp_path):
     own = tmp_path / "panel.csv"
     own.write_text("mine")
     code, out, err = truepool("demo", "--output", tmp_path)
-    assert (code, out) == (2, "")
-    assert err == (
-        "error: a file that truepool did not write is not replaced; "
-        f"'{own}' is one, or was changed since. Name another folder, or replace it "
-        "with --force.\n"
-    )
+    assert (code, out, str(own) in err, "--force" in err) == (2, "", True, True)
     assert [path.name for path in tmp_path.iterdir()] == ["panel.csv"]
     assert own.read_text() == "mine"
 
@@ -233,18 +206,10 @@ def test_the_weight_before_and_after_a_failure_is_that_of_the_trace():
 
 
 @pytest.mark.parametrize(
-    ("pool", "errors", "expected"),
-    [
-        ("auto", (), "using auto instead of mean saves the cost of 20 false"),
-        (
-            "best-agent",
-            (1,),
-            "using the best agent alone (ada) instead of mean until the broken models "
-            "are fixed saves",
-        ),
-    ],
+    ("pool", "errors", "named"),
+    [("auto", (), "auto"), ("best-agent", (1,), "the best agent alone (ada)")],
 )
-def test_the_saving_is_that_of_the_recommendation(pool, errors, expected):
+def test_the_saving_is_that_of_the_recommendation(pool, errors, named):
     recommended = SimpleNamespace(
         saving=Estimate(0.02, 0.01, 0.03), pool=pool, agent="ada", in_use="mean",
         errors=errors, without_saving=None,
@@ -254,9 +219,8 @@ def test_the_saving_is_that_of_the_recommendation(pool, errors, expected):
         findings=(),
     )  # fmt: skip
     sentence = verb.saving_sentence(shown)
-    assert expected in sentence
+    assert named in sentence
+    assert "20 false" in sentence
     assert sentence.endswith("per 1,000 cases (95 % interval 10 to 30).")
     recommended.saving = None
-    assert verb.saving_sentence(shown) == (
-        "no other pool is significantly better than mean here."
-    )
+    assert "no other pool" in verb.saving_sentence(shown)

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import tomllib
 from xml.etree import ElementTree
 
 import numpy as np
@@ -13,17 +14,15 @@ NAMES = (
     "$\\frac{$", "r\u202eev", "<script>",
 )  # fmt: skip
 OBEYED = "\x00\x07\x1b\u202e\ufffe"
+SAFE = ("--set", "spreadsheet-safe=true")
 
 
 @pytest.fixture
 def table(tmp_path):
     rng = np.random.default_rng(0)
     outcomes = rng.integers(0, 2, 40)
-    reports = np.clip(
-        0.5 + 0.3 * (2 * outcomes - 1)[:, None] + rng.normal(0, 0.2, (40, len(NAMES))),
-        0.01,
-        0.99,
-    )
+    noise = rng.normal(0, 0.2, (40, len(NAMES)))
+    reports = np.clip(0.5 + 0.3 * (2 * outcomes - 1)[:, None] + noise, 0.01, 0.99)
     lines = [",".join(["id", *NAMES, "y"])]
     for t, (row, y) in enumerate(zip(reports.round(3), outcomes, strict=True)):
         lines.append(",".join([f"={t}", *map(str, row), str(y)]))
@@ -32,41 +31,31 @@ def table(tmp_path):
     return path
 
 
-def assert_shown(text):
-    assert not set(OBEYED) & set(text)
-    assert "[red]a" in text
-
-
-def test_an_audit_shows_names_literally(truepool, table, tmp_path):
-    page, text = tmp_path / "a.html", tmp_path / "a.md"
-    code, out, err = truepool("audit", table, "--html", page, "--markdown", text)
-    assert code == 0
-    for shown in (out, err, text.read_text(), page.read_text()):
-        assert_shown(shown)
-
-
 @pytest.mark.parametrize(
-    "words", [("replay",), ("compare", "--pool", "vcg")], ids=lambda words: words[0]
+    "words",
+    [
+        ("audit", "{t}", "--html", "{f}/a.html", "--markdown", "{f}/a.md"),
+        ("replay", "{t}", "--plot", "{f}/r.svg"),
+        ("compare", "{t}", "--pool", "vcg"),
+        ("fit", "{t}", "--pool", "vcg", "-o", "{f}/p.pool"),
+        ("init", "{t}", "-o", "-"),
+    ],
+    ids=lambda words: words[0],
 )
-def test_a_table_shows_names_literally(truepool, table, words):
-    code, out, err = truepool(words[0], table, *words[1:])
+def test_names_are_shown_literally(truepool, table, tmp_path, words):
+    code, out, err = truepool(*(w.format(t=table, f=tmp_path) for w in words))
     assert code == 0
-    assert_shown(out + err)
-
-
-def test_a_figure_with_such_names_is_sound(truepool, table, tmp_path):
-    code, *_ = truepool("replay", table, "--plot", tmp_path / "r.svg")
-    assert code == 0
-    text = "".join(ElementTree.parse(tmp_path / "r.svg").getroot().itertext())
-    assert not set(OBEYED) & set(text)
-
-
-def test_a_saved_pool_shows_names_literally(truepool, table, tmp_path):
-    file = tmp_path / "p.pool"
-    for words in (("fit", table, "-o", file, "--pool", "vcg"), ("show", file)):
-        code, out, err = truepool(*words)
-        assert code == 0
-        assert_shown(out + err)
+    shown = {path.suffix: path.read_text() for path in tmp_path.glob("a.*")}
+    if words[0] == "fit":
+        shown["card"] = truepool("show", tmp_path / "p.pool")[1]
+    for text in (out + err, *shown.values()):
+        assert not set(OBEYED) & set(text)
+        assert "[red]a" in text
+    if words[0] == "init":
+        assert set(tomllib.loads(out)["agents"]) == {*NAMES}
+    if words[0] == "replay":
+        figure = ElementTree.parse(tmp_path / "r.svg").getroot().itertext()
+        assert not set(OBEYED) & set("".join(figure))
 
 
 def test_an_error_is_one_line_whatever_a_file_is_called(truepool, tmp_path):
@@ -82,7 +71,7 @@ def test_no_page_is_written_where_another_cannot_be_rendered(
         raise ValueError("no page")
 
     monkeypatch.setattr("truepool.render.html.audit.page", fail)
-    words = ("--html", tmp_path / "a.html", f"--json={tmp_path / 'a.json'}")
+    words = ("--html", tmp_path / "a.html", "--json", tmp_path / "a.json")
     with pytest.raises(ValueError, match="no page"):
         truepool("audit", table, *words, "--markdown", tmp_path / "a.md")
     assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
@@ -92,12 +81,13 @@ def test_formulas_are_quoted_on_request(truepool, table, tmp_path):
     file = tmp_path / "p.pool"
     truepool("fit", table, "-o", file, "--pool", "mean")
     for verb in (("pool", table, table), ("score", file, table)):
-        for safe, first in ((True, "'=0"), (False, "=0")):
-            flag = ["--spreadsheet-safe"] if safe else []
-            code, out, _ = truepool(*verb, "-o", "-", *flag)
+        for more, first in ((SAFE, "'=0"), ((), "=0")):
+            code, out, _ = truepool(*verb, "-o", "-", *more)
             rows = list(csv.DictReader(io.StringIO(out)))
             assert (code, rows[0]["id"]) == (0, first)
             assert float(rows[0]["pooled"]) > 0
+    code, out, _ = truepool("score", file, table, "--json", "-", *SAFE)
+    assert (code, json.loads(out.splitlines()[0])["id"]) == (0, "=0")  # only in CSV
 
 
 def test_formulas_in_a_table_of_reports_are_quoted_on_request(truepool, tmp_path):
@@ -106,16 +96,8 @@ def test_formulas_in_a_table_of_reports_are_quoted_on_request(truepool, tmp_path
     table.write_text("id,size,y\n" + rows)
     code, _, err = truepool("agent", "train", table, "--model", "tree", "-o", agent)
     assert code == 0, err
-    for flag, first in (([], "=1+0"), (["--spreadsheet-safe"], "'=1+0")):
-        words = ("agent", "report", table, agent, "--trust", "-o", "-", *flag)
+    for more, first in (((), "=1+0"), (SAFE, "'=1+0")):
+        words = ("agent", "report", table, agent, "--trust", "-o", "-", *more)
         code, out, err = truepool(*words)
         assert code == 0, err
         assert next(csv.DictReader(io.StringIO(out)))["id"] == first
-
-
-def test_only_csv_is_quoted(truepool, table, tmp_path):
-    file = tmp_path / "p.pool"
-    truepool("fit", table, "-o", file, "--pool", "mean")
-    code, out, _ = truepool("score", file, table, "--json", "--spreadsheet-safe")
-    assert code == 0
-    assert json.loads(out.splitlines()[0])["id"] == "=0"

@@ -16,45 +16,37 @@ from truepool.audits import topics
 from truepool.core import registry
 
 VERB = '''
-    """A verb and a group of verbs."""
-
+    """A verb with a key, and a group of verbs."""
     from typing import Annotated
-
     import typer
+    from truepool.cli.keys import key
 
-
-    def greet(name: Annotated[str, typer.Argument(help="Whom.")] = "you") -> None:
+    def greet(
+        name: Annotated[str, typer.Argument(help="Whom.")] = "you",
+        word: Annotated[str, key("word", "How.", "WORD")] = "hello",
+    ) -> None:
         """Say hello."""
-        print(f"hello {name}")
-
+        print(f"{word} {name}")
 
     tools = typer.Typer(help="Two tools.", rich_markup_mode=None)
-
 
     @tools.command()
     def saw() -> None:
         """Cut."""
         print("cut")
 
-
     @tools.command()
     def drill() -> None:
         """Bore."""
 '''
 POOL = '''
-    """The largest report."""
-
     from typing import ClassVar, final
-
     import numpy as np
-
     from truepool.pools import Pool
-
 
     @final
     class Highest(Pool):
         """Believe whoever is most alarmed."""
-
         name: ClassVar[str] = "highest"
         complexity: ClassVar[int] = 0
 
@@ -65,21 +57,15 @@ POOL = '''
             return np.nanmax(values, axis=1)
 '''
 LEARNER = '''
-    """Weights that no learner of truepool would give."""
-
     from dataclasses import dataclass
     from typing import ClassVar, final
-
     import numpy as np
-
     from truepool.learners import Learner
-
 
     @final
     @dataclass(frozen=True, kw_only=True)
     class Ramp(Learner):
         """Weights 1, 2, 3, ... whatever happens."""
-
         name: ClassVar[str] = "ramp"
 
         @property
@@ -90,35 +76,22 @@ LEARNER = '''
             return state.after(np.arange(1.0, len(state.agents) + 1))
 '''
 CHECK = '''
-    """Whether there are enough agents."""
-
     from truepool.audits.topics import Candidate
-
 
     def check(evidence):
         """A note on panels of few agents."""
-        agents = len(evidence.panel.agents)
-        if agents < 10:
-            yield Candidate(
-                "few-agents", (), f"There are only {agents} agents.", "Find more.",
-                least="note",
-            )
+        said = f"There are only {len(evidence.panel.agents)} agents."
+        yield Candidate("few-agents", (), said, "Find more.", least="note")
 '''
 DATASET = '''
-    """Two agents and a coin."""
-
     from typing import ClassVar, final
-
     import numpy as np
-
     from truepool import Panel
     from truepool.datasets import Dataset
-
 
     @final
     class Coin(Dataset):
         """Tosses of a fair coin."""
-
         name: ClassVar[str] = "coin"
         rows: ClassVar[int] = 4
         columns: ClassVar[int] = 2
@@ -199,6 +172,17 @@ def test_a_verb_is_run_and_listed(process):
     assert re.search(r"tools +From tool-box\.", listed)
 
 
+def test_a_verb_may_have_keys(toolbox, truepool, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert toolbox("greet", "Ada", "--set", "word=good day,") == "good day, Ada\n"
+    (tmp_path / "pool.toml").write_text('outcome = "y"\n[greet]\nword = "hi"\n')
+    assert toolbox("greet", "Ada") == "hi Ada\n"
+    assert toolbox("greet", "Ada", "--set", "word=ho") == "ho Ada\n"
+    assert "word" in toolbox("help", "keys")
+    code, out, err = truepool("greet", "--set", "wrod=ho")
+    assert (code, out, "did you mean 'word'?" in err) == (2, "", True)
+
+
 def test_a_pool_and_a_data_set_are_names_of_the_package(process):
     code = (
         "import truepool as tp; print(tp.pools.make('highest'), tp.Highest.name, "
@@ -218,44 +202,21 @@ def test_verbs_may_come_as_a_group(monkeypatch, tmp_path, truepool):
 
 
 def test_a_pool_is_compared(toolbox):
-    result = json.loads(toolbox("compare", "--pool", "highest", "--json"))
+    result = json.loads(toolbox("compare", "--pool", "highest", "--json", "-"))
     assert "highest" in json.dumps(result)
 
 
-FAILING = """
-    from typing import ClassVar, final
-
-    from truepool.pools import Pool
-
-
-    @final
-    class Failing(Pool):
-        name: ClassVar[str] = "failing"
-        complexity: ClassVar[int] = 0
-
-        def _learn(self, panel, case_weights):
-            {}["seed"]
-
-        def combine(self, values):
-            return values[:, 0]
-"""
+FAILING = POOL.replace('"highest"', '"failing"').replace("pass", '{}["seed"]')
 OWN_ERROR = FAILING.replace('{}["seed"]', "raise Trouble('no\\n luck')").replace(
     "    @final", "    class Trouble(Exception):\n        pass\n\n    @final"
 )
-FAILING_LEARNER = LEARNER.replace("return state.after", "raise StopIteration").replace(
-    '"ramp"', '"failing"'
+TOO_HIGH = POOL.replace('"highest"', '"failing"').replace(
+    "axis=1)", "axis=1) * 0 + 1.3"
 )
-
-
-SILENT_LEARNER = LEARNER.replace("return state.after", "state.after").replace(
-    '"ramp"', '"failing"'
-)
-TOO_HIGH = FAILING.replace('{}["seed"]', "pass").replace(
-    "return values[:, 0]", "return values[:, 0] * 0 + 1.3"
-)
-
-
-NO_MEMORY = SILENT_LEARNER.replace(
+NAMED = LEARNER.replace('"ramp"', '"failing"')
+FAILING_LEARNER = NAMED.replace("return state.after", "raise StopIteration")
+SILENT_LEARNER = NAMED.replace("return state.after", "state.after")
+NO_MEMORY = NAMED.replace(
     "        @property",
     """        def memory(self, agents):
             {}["seed"]
@@ -265,10 +226,8 @@ NO_MEMORY = SILENT_LEARNER.replace(
 FAILING_VERB = '''
     import typer
 
-
     class Trouble(Exception):
         pass
-
 
     def trip(code: int = 0) -> None:
         """Fall, or leave with a code."""
@@ -276,10 +235,8 @@ FAILING_VERB = '''
             raise typer.Exit(code)
         raise Trouble("no\\n luck")
 
-
     tools = typer.Typer(help="One tool.", rich_markup_mode=None)
     tools.command()(trip)
-
 
     @tools.callback()
     def before() -> None:
@@ -306,21 +263,20 @@ def faulty(monkeypatch, tmp_path, truepool):
     registry.every.cache_clear()
 
 
-def test_a_learner_that_forgets_to_return_is_named_with_its_distribution(faulty):
-    words = ("replay", "--learner", "failing")
-    err = faulty("learners", SILENT_LEARNER, *words, value="failing:Ramp")
-    assert err == (
-        "error: an update must return the state after the case; update() of learner "
-        "'failing' of the distribution 'faulty' returned None. End it with return "
-        "state.after(weights, memory).\n"
-    )
-
-
-def test_a_pool_that_leaves_the_unit_interval_is_named_with_its_distribution(faulty):
-    words = ("compare", "--pool", "failing")
-    err = faulty("pools", TOO_HIGH, *words, value="failing:Failing")
-    assert "must lie in [0, 1]; combine() of pool 'failing' of the dis" in err
-    assert "distribution 'faulty' returned 1.3 in case 1 of " in err
+@pytest.mark.parametrize(
+    ("kind", "source", "words", "value", "where"),
+    [
+        ("learners", SILENT_LEARNER, "replay --learner failing", "Ramp",
+         "update() of learner 'failing' of the distribution 'faulty' returned None"),
+        ("pools", TOO_HIGH, "compare --pool failing", "Highest",
+         "combine() of pool 'failing' of the distribution 'faulty' returned 1.3"),
+    ],
+)  # fmt: skip
+def test_what_returns_what_it_must_not_is_named_with_its_distribution(
+    kind, source, words, value, where, faulty
+):
+    err = faulty(kind, source, *words.split(), value=f"failing:{value}")
+    assert where in err
 
 
 @pytest.mark.parametrize(
@@ -335,7 +291,7 @@ def test_a_pool_that_leaves_the_unit_interval_is_named_with_its_distribution(fau
 def test_what_fails_is_named_with_its_line_in_one_sentence(
     kind, source, words, fault, where, faulty
 ):
-    value = f"failing:{'Failing' if kind == 'pools' else 'Ramp'}"
+    value = f"failing:{'Highest' if kind == 'pools' else 'Ramp'}"
     err = faulty(kind, source, *words.split(), "failing", value=value)
     start = (
         f"error: the plug-in 'failing' ({value}) of the distribution 'faulty' failed"
@@ -357,11 +313,8 @@ def test_what_fails_is_named_with_its_line_in_one_sentence(
 )
 def test_a_command_that_fails_is_named_in_one_sentence(verb, words, faulty, truepool):
     err = faulty("verbs", FAILING_VERB, *words, value=f"failing:{verb}")
-    assert err == (
-        f"error: the plug-in 'failing' (failing:{verb}) of the distribution 'faulty' "
-        "failed: Trouble: no luck (failing.py, line 13). Upgrade or uninstall "
-        "'faulty'; TRUEPOOL_TRACEBACK=1 shows the traceback.\n"
-    )
+    assert f"'failing' (failing:{verb}) of the distribution 'faulty'" in err
+    assert "Trouble: no luck (failing.py, line 11)" in err
     assert truepool(*words, "--code", "3") == (3, "", "")
     assert "no such option: --cod" in truepool(*words, "--coda", "3")[2]
 
@@ -373,12 +326,12 @@ def test_the_author_of_a_plug_in_can_see_the_traceback(faulty, truepool, monkeyp
     assert (code, out) == (2, "")
     first, *_, last = err.splitlines()
     assert first == "Traceback (most recent call last):"
-    assert 'failing.py", line 13, in trip' in err
+    assert 'failing.py", line 11, in trip' in err
     assert last.startswith("error: the plug-in 'failing'")
 
 
 def test_a_learner_is_replayed_by_its_own_update(toolbox):
-    result = json.loads(toolbox("replay", "--learner", "ramp", "--json"))
+    result = json.loads(toolbox("replay", "--learner", "ramp", "--json", "-"))
     assert result["learner"] == "ramp"
     weights = list(result["weights"].values())
     assert weights == pytest.approx([n / 15 for n in range(1, 6)])
@@ -389,35 +342,30 @@ def test_a_check_is_asked(toolbox):
 
 
 def test_a_data_set_is_listed(toolbox):
-    result = json.loads(toolbox("data", "list", "--json"))
-    assert "coin" in [dataset["name"] for dataset in result]
-    found = {dataset["name"]: dataset["found"] for dataset in result}
-    assert found["coin"] == "made"
+    result = json.loads(toolbox("data", "list", "--json", "-"))
+    assert {data["name"]: data["found"] for data in result}["coin"] == "made"
     shown = " ".join(toolbox("data", "list").split())
     agents = [n for n, one in datasets.every().items() if one.column_kind == "agent"]
     assert "coin" in agents
     assert f"or agents in panels: {', '.join(agents)}." in shown
 
 
-def test_without_its_distribution_reproduce_says_how_to_get_it(monkeypatch, truepool):
+@pytest.mark.parametrize(
+    ("words", "distribution"),
+    [("reproduce tab:poa --full", "lab"), ("agent llm t.csv --model m", "jury")],
+)
+def test_a_verb_of_another_distribution_says_how_to_get_it(
+    monkeypatch, truepool, words, distribution
+):
     monkeypatch.setattr(
         "truepool.core.plugins.entry_points", lambda **group: EntryPoints()
     )
-    code, out, err = truepool("reproduce", "tab:poa", "--full")
+    code, out, err = truepool(*words.split())
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err == (
-        "error: truepool reproduce is part of truepool-lab, which is not installed; "
-        "pip install 'truepool[lab]'\n"
-    )
+    assert f"pip install 'truepool[{distribution}]'" in err
     code, out, err = truepool("--help")
     assert (code, err) == (0, "")
     assert "reproduce  Re-run the paper's tables and compare the numbers." in out
-    code, out, err = truepool("agent", "llm", "t.csv", "--model", "m")
-    assert (code, out) == (2, "")
-    assert err == (
-        "error: truepool agent llm is part of truepool-jury, which is not installed; "
-        "pip install 'truepool[jury]'\n"
-    )
 
 
 def test_a_broken_verb_stops_nobody_else(monkeypatch, tmp_path, truepool):
@@ -440,11 +388,9 @@ def test_a_verb_of_a_taken_name_is_refused_and_changes_nothing(
     monkeypatch.syspath_prepend(install(tmp_path, "auditors", {}, offers))
     code, out, err = truepool("--help")
     assert (code, err) == (0, "")
-    warning = "the distribution 'auditors' offers 'show', which 'truepool' has too"
-    assert warning in " ".join(out.split())
+    assert "the distribution 'auditors' offers 'show'" in " ".join(out.split())
     code, out, err = truepool("show", "--help")
-    assert (code, err) == (0, "")
-    assert "saved pool" in out
+    assert (code, "saved pool" in out, err) == (0, True, "")
 
 
 def test_two_verbs_of_one_name_are_both_refused(monkeypatch, tmp_path, truepool):
@@ -478,49 +424,31 @@ def test_what_cannot_be_a_verb_is_refused_in_one_line(
     assert truepool("--help")[0] == 0
 
 
-def test_the_help_warns_of_a_mistyped_group(monkeypatch, tmp_path, truepool):
-    offers = {"truepool.polls": {"sharp": "sharp:Sharp"}}
-    monkeypatch.syspath_prepend(install(tmp_path, "sharpener", {}, offers))
-    text = " ".join(truepool("--help")[1].split())
-    assert (
-        "'truepool.polls', which nothing reads (did you mean 'truepool.pools'?)" in text
-    )
-
-
-@pytest.mark.parametrize(
-    "words",
-    ["compare --pool sharp", "replay --learner sharp"],
-)
-def test_an_unknown_name_in_a_mistyped_group_is_pointed_out(
+@pytest.mark.parametrize("words", ["compare --pool sharp", "replay --learner sharp"])
+def test_a_mistyped_group_of_entry_points_is_pointed_out(
     words, monkeypatch, tmp_path, truepool
 ):
     offers = {"truepool.polls": {"sharp": "sharp:Sharp", "blunt": "sharp:Blunt"}}
     monkeypatch.syspath_prepend(install(tmp_path, "sharpener", {}, offers))
+    fault = "'truepool.polls', which nothing reads (did you mean 'truepool.pools'?)"
+    assert fault in " ".join(truepool("--help")[1].split())
     code, out, err = truepool(*words.split())
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.endswith(
-        ". The distribution 'sharpener' offers 'sharp' in the entry-point group "
-        "'truepool.polls', which nothing reads (did you mean 'truepool.pools'?)\n"
-    )
+    assert "'sharpener' offers 'sharp'" in err
+    assert fault in err
     assert "sharpener" not in truepool("compare", "--pool", "shrap")[2]
 
 
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        (
-            "compare --pool trimmed(alpha=0.3)",
-            "truepool.pools.make('trimmed', alpha=0.3)",
-        ),
-        (
-            "replay --learner hedge(rate=3)",
-            "truepool.learners.make('hedge', rate=3); the coordinator takes them as "
-            "`settings`",
-        ),
+        ("compare --pool trimmed(alpha=0.3)",
+         "truepool.pools.make('trimmed', alpha=0.3)"),
+        ("replay --learner hedge(rate=3)", "truepool.learners.make('hedge', rate=3)"),
         ("compare --pool mean()", "truepool.pools.make('mean')"),
     ],
-)
+)  # fmt: skip
 def test_a_name_with_settings_is_told_where_settings_go(words, hint, truepool):
     code, out, err = truepool(*words.split())
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.endswith(f". Settings are given in Python: {hint}\n")
+    assert hint in err

@@ -10,7 +10,7 @@ from pyarrow import parquet
 from ray_nodes import ADDRESS, HEAD, PATIENCE, WORKER, end_session, two_nodes
 
 PARTS, ROWS, TIMES = 60, 20_000, 10
-RAY = ("--engine", "ray", "--address", ADDRESS)
+RAY = ("--set", "engine=ray", "--set", f"address={ADDRESS}")
 
 
 def write_parts(folder):
@@ -46,8 +46,8 @@ def test_two_nodes_give_the_bits_of_one_machine_and_may_lose_one(
         link = Path("sets", str(copy), part.name)
         link.parent.mkdir(parents=True, exist_ok=True)
         link.hardlink_to(part)
-    compare = ("compare", "set/month=0", "--pool", "vcg,platt,median", "--json")
-    audit = ("audit", "set/month=0/00.parquet", "--pool", "vcg", "--json")
+    compare = ("compare", "set/month=0", "--pool", "vcg,platt,median", "--json", "-")
+    audit = ("audit", "set/month=0/00.parquet", "--pool", "vcg", "--json", "-")
     fits = [("fit", "set", "--pool", pool, "-o") for pool in ("vcg", "convex")]
     score = ("score", "vcg.pool", "set", "--explore", "5%", "-o")
     few = ("score", "vcg.pool", "set/month=0", "--explore", "5%", "-o")

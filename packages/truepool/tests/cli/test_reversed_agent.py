@@ -1,18 +1,13 @@
 """One agent that reports the opposite, on the command line."""
 
 import json
+import re
 import shlex
 
 import pandas as pd
 import pytest
 from faults import sound
 from simulated_faults import label_flip
-
-WARNING = (
-    "warning: agent1 (AUC 0.{} on 1,500 cases) reports the opposite of what happens: the "
-    "higher the report, the less likely the event. Have its feed fixed, or leave it out "
-    "(--ignore agent1); truepool audit says what that costs or saves."
-)
 
 
 @pytest.fixture
@@ -27,82 +22,68 @@ def write(tmp_path, monkeypatch):
     return write
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("fit", "t.csv", "--pool", "vcg", "-o", "a.pool"),
-        ("compare", "t.csv", "--pool", "vcg"),
-        ("pool", "t.csv", "new.csv", "--pool", "vcg", "-o", "out.csv"),
-    ],
-    ids=lambda words: words[0],
-)
-def test_who_reports_the_opposite_is_named_with_the_cases_and_the_cure(
-    words, write, truepool
+VERBS = {
+    "fit": ("fit", "t.csv", "--pool", "vcg", "-o", "a.pool"),
+    "compare": ("compare", "t.csv", "--pool", "vcg"),
+    "pool": ("pool", "t.csv", "new.csv", "--pool", "vcg", "-o", "out.csv"),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("flipped", [["agent1"], ["agent1", "agent3"]])
+def test_who_reports_the_opposite_is_named_with_a_cure_that_works(
+    verb, flipped, write, truepool
 ):
-    write(label_flip(sound(cases=1500), "agent1"), "t.csv")
-    code, out, err = truepool(*words, "--outcome", "y")
-    said = " ".join((out + err).split())
-    before, _, after = WARNING.partition("{}")
+    panel = sound(cases=1500)
+    for agent in flipped:
+        panel = label_flip(panel, agent)
+    write(panel, "t.csv")
+    code, _, err = truepool(*VERBS[verb])
+    (warning,) = (line for line in err.splitlines() if "the opposite" in line)
     assert code == 0
-    assert before in said
-    assert after in said
-    code, out, err = truepool(*words, "--outcome", "y", "--ignore", "agent1")
-    assert code == 0
-    assert "the opposite" not in out + err
+    assert warning.startswith("warning: ")
+    assert all(f"{agent} (AUC 0." in warning for agent in flipped)
+    (cure,) = re.findall(r"\((--ignore .+?)\)", warning)
+    code, _, err = truepool(*VERBS[verb], *shlex.split(cure))
+    assert (code, "the opposite" in err) == (0, False)
 
 
 def test_sound_agents_and_wrong_labels_have_no_such_warning(write, truepool):
     panel = sound(cases=1500)
     write(panel, "t.csv")
-    fit = ("fit", "t.csv", "--pool", "vcg", "-o", "a.pool", "--outcome", "y")
-    _, out, err = truepool(*fit)
-    assert "the opposite" not in out + err
+    assert "the opposite" not in truepool(*VERBS["fit"])[2]
     for agent in panel.agents:
         panel = label_flip(panel, agent)
     write(panel, "t.csv")
-    _, out, err = truepool(*fit)
-    assert "wrong way round" in out + err
-    assert "the opposite" not in out + err
-
-
-def test_several_are_named_in_one_sentence(write, truepool):
-    panel = label_flip(label_flip(sound(cases=1500), "agent1"), "agent3")
-    write(panel, "t.csv")
-    fit = ("fit", "t.csv", "--pool", "vcg", "-o", "a.pool", "--outcome", "y")
-    _, out, err = truepool(*fit)
-    said = " ".join((out + err).split())
-    assert "on 1,500 cases) report the opposite of what happens" in said
-    assert "Have their feeds fixed, or leave them out (--ignore agent1 --ignore" in said
+    err = truepool(*VERBS["fit"])[2]
+    assert ("wrong way round" in err, "the opposite" in err) == (True, False)
 
 
 @pytest.mark.parametrize(
-    ("in_percent", "before", "after"),
+    ("in_percent", "percent"),
     [
-        ([], [], []),
-        (["agent0", "agent1"], ["--percent=agent0,agent1"], ["--percent=agent0"]),
-        (["agent0", "agent1", "agent2"], ["--percent"], ["--percent=agent0,agent2"]),
+        ([], None),
+        (["agent0", "agent1"], "agent0"),
+        (["agent0", "agent1", "agent2"], "agent0,agent2"),
     ],
     ids=["probabilities", "some in percent", "all in percent"],
 )
-def test_the_audit_names_the_option_that_reverses_an_agent(
-    in_percent, before, after, write, truepool
+def test_the_audit_names_the_key_that_reverses_an_agent(
+    in_percent, percent, write, truepool
 ):
     panel = label_flip(sound(cases=800), "agent1")
     write(panel.select_agents(["agent0", "agent1", "agent2"]), "t.csv")
     table = pd.read_csv("t.csv")
     table[in_percent] *= 100
     table.to_csv("t.csv", index=False)
-    audit = ("audit", "t.csv", "--outcome", "y", "--json")
-    code, out, _ = truepool(*audit, *before)
-    assert code == 0
-    (finding,) = (
-        one for one in json.loads(out)["findings"] if one["code"] == "reversed"
-    )
+    audit = ("audit", "t.csv", "--json", "-")
+    declared = [f"percent={','.join(in_percent)}"] if in_percent else []
+    code, out, err = truepool(*audit, *(w for d in declared for w in ("--set", d)))
+    assert code == 0, err
+    (finding,) = (f for f in json.loads(out)["findings"] if f["code"] == "reversed")
     named = [shlex.split(text) for text in finding["advice"].split("`")[1::2]]
-    assert named == [["--scores", "agent1=1-0"], ["--scores", "agent1=100-0"]]
-    assert "name the others that do (--percent=NAMES)" in finding["advice"]
-    code, out, err = truepool(*audit, *named["agent1" in in_percent], *after)
-    assert code == 0
-    assert all(one["code"] != "reversed" for one in json.loads(out)["findings"])
-    if not in_percent:
-        assert "A report s of agent1 counts as 1 - s.\n" in err
+    assert named == [["--set", "scores.agent1=1-0"], ["--set", "scores.agent1=100-0"]]
+    rest = [] if percent is None else ["--set", f"percent={percent}"]
+    code, out, err = truepool(*audit, *named["agent1" in in_percent], *rest)
+    assert code == 0, err
+    assert "reversed" not in {each["code"] for each in json.loads(out)["findings"]}

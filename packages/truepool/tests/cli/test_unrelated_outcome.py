@@ -13,13 +13,9 @@ def test_compare_and_fit_ask_for_the_right_outcome_first(
     labels = np.where(np.random.default_rng(5).random(1500) < 0.5, "M", "F")
     table = pd.DataFrame(panel.reports, columns=panel.agents).assign(sex=labels)
     table.to_csv("t.csv", index=False)
-    which = ("t.csv", "--outcome", "sex", "--positive", "M")
-    code, out, err = truepool("compare", *which, "--pool", "vcg")
+    which = ("t.csv", "--positive", "M", "--pool", "vcg")
+    code, out, err = truepool("compare", *which)
     assert (code, out.splitlines()[0][:24]) == (0, "No agent tells M from F:")
-    assert " ".join(out.split()).count("No agent tells") == 1
     assert "No agent tells" not in err
-    code, out, err = truepool("fit", *which, "--pool", "vcg", "-o", "a.pool")
-    assert code == 0
-    assert "warning: No agent tells M from F: is this the right outcome" in (
-        " ".join((out + err).split())
-    )
+    code, _, err = truepool("fit", *which, "-o", "a.pool")
+    assert (code, err.splitlines()[0][:33]) == (0, "warning: No agent tells M from F:")

@@ -1,7 +1,7 @@
-"""Command lines that nobody should type, for every verb and option that there is.
+"""Command lines that nobody should type, for every verb, option and key that there is.
 
-A verb or option is found by walking the command, so a new one is tested as soon as it
-is added. A new verb runs with `table.csv` for every argument and with every option that
+A verb, an option or a key is found by walking the command, so a new one is tested as
+soon as it is added. A new verb runs with `table.csv` for every argument and with every option that
 names a file; where it needs something else, `ARGUMENTS` or `CHEAP` says so.
 """
 
@@ -22,7 +22,7 @@ from zlib import crc32
 from command import VERBS
 from hostile.tables import TABLES, sound_table
 
-from truepool.cli import main
+from truepool.cli import keys, main, verbs
 
 DEVICE = "/dev/full"
 """Of a machine whose disk is full; root could replace it by a file."""
@@ -38,17 +38,19 @@ ARGUMENTS = {
     "statement_file": "sound.statement",
     "backup": "sound.db",
     "target": "restored.db",
+    "topic": "keys",
 }
 """What an argument is in a sound command; any other is a table."""
 CHEAP = {
     "fit": ("--pool", "mean"),
     "pool": ("--pool", "mean"),
     "compare": ("--pool", "mean"),
-    "game": ("--rounds", "1", "--payment", "vcg"),
+    "game": ("--set", "rounds=1", "--payment", "vcg"),
     "agent train": ("--model", "logistic"),
     "agent llm": (
         "--question", "so?", "--model", "m", "--base-url", "http://127.0.0.1:9",
-        "--key-variable", "TRUEPOOL_CACHE", "--retries", "0", "--timeout", "1", "--budget-calls", "0",
+        "--set", "key-variable=TRUEPOOL_CACHE", "--set", "retries=0",
+        "--set", "timeout=1.0", "--set", "budget-calls=0",
     ),
     "agent report": ("--trust",),
     "agent export": ("--trust",),
@@ -66,12 +68,11 @@ SLOW = tuple(verb for verb in ("audit", "game") if verb in VERBS)
 """Verbs that take half a second and more: each hostile table is tried on one."""
 INPUTS = {
     "--config", "--since", "--check-on", "--train", "--labels", "--tls-cert", "--tls-key",
-    "--tls-client-ca",
 }  # fmt: skip
 """Options that name a file to read; all others that name a file write it."""
 SUFFIXES = {
     "--html": ".html", "--json": ".json", "--markdown": ".md", "--onnx": ".onnx",
-    "--answers": "", "--plot": ".svg", "fit": ".pool", "init": ".toml", "agent export": ".onnx",
+    "--plot": ".svg", "fit": ".pool", "init": ".toml", "agent export": ".onnx",
     "agent train": ".joblib", "ledger export": ".parquet", "ledger backup": ".db", "demo": "", "reproduce": "",
 }  # fmt: skip
 """Kind of the file by option, or by verb for --output; no suffix is a folder."""
@@ -218,6 +219,20 @@ def hostile(verb: str) -> Iterator[Hostile]:
                 given = [name, value, *more] if more else [f"{name}={value}"]
                 words = sound(verb) if i % 2 else _without_table(verb)
                 yield Hostile(verb, name, value, [*words, *given], tuple(given))
+    for name, kind in settings(verb).items():
+        words = sound(verb)
+        for i in [i for i, word in enumerate(words) if word.startswith(f"{name}=")]:
+            del words[i - 1 : i + 1]  # a key is set once
+        for value in ("maybe", "") if kind is bool else _values(name, kind):
+            given = ("--set", f"{name}={value}")
+            yield Hostile(verb, name, value, [*words, *given], given)
+
+
+def settings(verb: str) -> dict[str, object]:
+    """Keys of a verb that are no options, and their types."""
+    verbs.describe_all()
+    known = keys.VERBS.get(verb.replace(" ", "."), {})
+    return {name: each.type for name, each in known.items() if not each.option}
 
 
 def _values(name: str, kind: object) -> tuple[str, ...]:
@@ -335,8 +350,9 @@ def _problem(answer: Answer, *, changed: bool) -> str | None:
         return f"something was written before: {answer.err}"
     if answer.out:
         return f"something was printed before the error: {answer.out:.200}"
-    if answer.err.count("\n") != 1 or not answer.err.startswith("error: "):
-        return f"not one sentence: {answer.err:.500}"
+    lines = answer.err.splitlines()
+    if not lines or not all(line.startswith("error: ") for line in lines):
+        return f"not a sentence for every fault: {answer.err:.500}"
     if len(answer.err) > 2000:
         return f"{len(answer.err)} characters: {answer.err:.200}"
     return None

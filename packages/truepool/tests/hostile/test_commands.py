@@ -14,6 +14,7 @@ from hostile.commands import (
     prepare,
     restore,
     run,
+    settings,
     sound,
 )
 
@@ -61,39 +62,36 @@ def test_hostile_input_is_refused_in_one_sentence_or_does_no_harm(verb, folder):
     HOSTILE_COMMANDS.say_if_cut(len(faults), len(every))
 
 
-OPTIONS = {
-    verb: {max(parameter.opts, key=len) for parameter in command.params}
-    for verb, command in VERBS.items()
-    if verb not in EXPENSIVE
-}
-
-
 @pytest.mark.no_cover
-@pytest.mark.parametrize("verb", [v for v in OPTIONS if "--seed" in OPTIONS[v]])
-def test_a_seed_may_be_as_large_as_you_like(verb, folder):
+@pytest.mark.parametrize(
+    ("verb", "given"),
+    [
+        (verb, given)
+        for verb in VERBS
+        if verb not in EXPENSIVE
+        for given in (
+            "seed=4294967296",
+            "level=5e-324",
+            "level=0.9999999999999999",
+        )
+        if given.partition("=")[0] in settings(verb)
+    ],
+)
+def test_a_seed_may_be_large_and_a_level_near_0_and_1(verb, given, folder):
     before = contents(folder)
     with chdir(folder):
-        answer = run([*sound(verb), "--seed", "4294967296"])
+        answer = run([*sound(verb), "--set", given])
     restore(folder, before)
     assert answer.code == CODES.get(verb, 0), answer.err
 
 
-@pytest.mark.no_cover
-@pytest.mark.parametrize("level", ["5e-324", "0.9999999999999999"])
-@pytest.mark.parametrize("verb", [v for v in OPTIONS if "--level" in OPTIONS[v]])
-def test_a_level_may_be_as_near_to_0_and_1_as_numbers_are(verb, level, folder):
-    before = contents(folder)
-    with chdir(folder):
-        answer = run([*sound(verb), "--level", level])
-    restore(folder, before)
-    assert answer.code == 0, answer.err
-
-
-def test_every_option_of_every_verb_is_tried():
+def test_every_option_and_key_of_every_verb_is_tried():
     tried = {(each.verb, each.parameter) for every in CHOSEN.values() for each in every}
     options = {
         (verb, max(parameter.opts, key=len))
         for verb, command in VERBS.items()
         for parameter in command.params
     }
-    assert tried == options
+    assert tried == options | {
+        (verb, name) for verb in VERBS for name in settings(verb)
+    }

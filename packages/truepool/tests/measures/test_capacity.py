@@ -146,7 +146,7 @@ def test_a_capacity_is_shown_in_words(text, shown):
         ("5%/weeks", r"got '5%/weeks' \(did you mean '5%/week'\?\)"),
         ("5 a day", r"got '5 a day' \(did you mean '5/day'\?\)"),
         ("5 / Monat", "got '5 / Monat'$"),
-        ("200/day", r"needs the time of each case; there is none. .* \(--time\)"),
+        ("200/day", r"needs the time of each case; there is none. .* \(time\)"),
     ],
 )
 def test_a_bad_capacity_is_one_sentence(text, sentence):

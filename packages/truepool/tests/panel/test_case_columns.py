@@ -7,16 +7,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from corpus import refusal
 from numpy.testing import assert_array_equal
 
-from truepool.core.errors import PanelError, SettingError, SourceError
+from truepool.core.errors import PanelError
 from truepool.panel.panel import Panel
-from truepool.tables import (
-    TableFormat,
-    load_reports,
-    read_panel,
-    write_table,
-)
+from truepool.tables import Declared, Schema, load_reports, read_panel, write_table
 
 NAN = float("nan")
 REPORTS = [[0.9, 0.6], [0.2, 0.4], [0.7, 0.1]]
@@ -185,10 +181,12 @@ def test_an_empty_cell_of_text_is_no_value(tmp_path):
     (tmp_path / "t.csv").write_text("a,b,region,y\n0.9,0.6,,1\n0.2,0.1,EU,0\n")
     read = read_panel(tmp_path / "t.csv", columns=["region"])
     assert read.columns["region"].tolist() == [None, "EU"]
-    with pytest.raises(
-        PanelError, match="every case needs a group; line 2 of the file has none"
-    ):
-        read_panel(tmp_path / "t.csv", group="region")
+    (fault,) = refusal(tmp_path / "t.csv", group="region").faults
+    assert (fault.code, fault.column, fault.place.number) == (
+        "group-missing",
+        "region",
+        2,
+    )
 
 
 LONG = {
@@ -210,60 +208,70 @@ def test_a_long_table_has_one_value_per_case():
     assert read.columns["note"].tolist() == ["x", None]
 
 
-def test_two_values_for_a_case_of_a_long_table_are_refused():
-    rows = LONG | {"amount": [5.0, 6.0, 7.0, 7.0]}
-    words = r"one value of 'amount'; case '1' has 5\.0 and, in zero-based row 1, 6\.0"
-    with pytest.raises(PanelError, match=words):
-        read_panel(pl.DataFrame(rows), long=("q", "who", "p"), columns=["amount"])
-
-
-@pytest.mark.parametrize("role", ["weight", "group", "propensity"])
+@pytest.mark.parametrize("role", ["weight", "group", "propensity", "columns"])
 def test_a_role_without_its_column_is_refused(role):
-    with pytest.raises(SourceError, match=rf"no {role} column 'amounts'.*did you mean"):
-        read_panel(pd.DataFrame(ROWS), **{role: "amounts"})
+    (fault,) = refusal(pd.DataFrame(ROWS), **{role: "amounts"}).faults
+    assert (fault.code, fault.column, fault.fields["key"]) == (
+        "no-column",
+        "amounts",
+        role,
+    )
+    assert fault.cures[0].value == "amount"
 
 
-def test_a_case_column_that_is_not_there_is_refused():
-    with pytest.raises(SourceError, match="no case column 'amounts'.*did you mean"):
-        read_panel(pd.DataFrame(ROWS), columns=["amounts"])
+@pytest.mark.parametrize(
+    ("role", "cells", "code", "row", "found"),
+    [
+        ("weight", ["1", "", "lots"], "amount-odd", 2, "lots"),
+        ("weight", ["1", "2", "5%"], "amount-odd", 2, "5%"),
+        ("weight", ["1", "2", "1,234.5.0"], "amount-odd", 2, "1,234.5.0"),
+        ("weight", ["1", "2", "1,234"], "thousands-or-decimals", 2, "1,234"),
+        ("weight", [1, None, 2], "amount-missing", 1, None),
+        ("weight", [1, 0, 2], "weight-range", 1, 0),
+        ("weight", [1, -1, 2], "weight-range", 1, -1),
+        ("propensity", [1, None, 0.5], "amount-missing", 1, None),
+        ("propensity", [1, 0, 0.5], "propensity-range", 1, 0),
+        ("propensity", [1, 50, 0.5], "propensity-range", 1, 50),
+        ("propensity", ["1", "1", "12,5 %"], "percent-signs-mixed", 0, "1"),
+        ("group", ["a", None, "b"], "group-missing", 1, None),
+        ("columns", [[1], [2], [3]], "plain-values", None, None),
+    ],
+)
+def test_a_cell_that_says_nothing_of_its_case_is_named(role, cells, code, row, found):
+    table = pa.table(
+        {"a": [0.9, 0.2, 0.5], "b": [0.6, 0.4, 0.1], "y": [1, 0, 0], "w": cells}
+    )
+    fault = refusal(table, **{role: "w"}).faults[0]
+    assert (fault.code, fault.column, fault.row, fault.found) == (code, "w", row, found)
 
 
-@pytest.mark.parametrize("keyword", ["ignore", "columns", "missing"])
-def test_one_text_is_one_name(keyword):
-    one = TableFormat(**{keyword: "Smith, J."})
-    assert one == TableFormat(**{keyword: ["Smith, J."]})
-    assert vars(one)[keyword] == ("Smith, J.",)
+def test_propensities_may_carry_percent_signs():
+    table = {"a": [0.9, 0.2], "b": [0.8, 0.1], "y": [1, 0], "p": ["100 %", "12,5 %"]}
+    assert_array_equal(
+        read_panel(pa.table(table), propensity="p").propensity, [1, 0.125]
+    )
 
 
-@pytest.mark.parametrize("keyword", ["ignore", "columns", "missing"])
-@pytest.mark.parametrize("value", [-999, [-999], ["n/d", -999]])
-def test_a_name_that_is_no_text_is_refused_with_the_text_to_write(keyword, value):
-    with pytest.raises(SettingError, match=f"{keyword} must be text.*Write '-999'"):
-        TableFormat(**{keyword: value})
-
-
-def test_one_word_for_no_report_and_one_column_are_enough():
-    rows = {"rf": [0.2, "not run", 0.7], "gb": [0.3, 0.6, 0.8], "y": [0, 1, 1]}
-    table = pd.DataFrame(rows | {"amount": [1, 2, 3], "region": list("abc")})
-    panel = read_panel(table, missing="not run", columns="amount", ignore="region")
-    assert panel.agents == ("rf", "gb")
-    assert np.isnan(panel.reports[1, 0])
-    assert panel.columns["amount"].tolist() == [1, 2, 3]
-
-
-def test_a_column_must_hold_one_plain_value_per_case():
-    rows = pa.table(ROWS | {"amount": [[1.0]] * 4})
-    with pytest.raises(SourceError, match="'amount' must hold one plain value"):
-        read_panel(rows, ignore=["region", "w", "customer", "p"], columns=["amount"])
+def test_a_column_with_decimal_points_may_stand_beside_decimal_commas(tmp_path):
+    """Propensities that a command wrote, joined to a spreadsheet's table."""
+    path = tmp_path / "t.csv"
+    path.write_text("a;b;p;y\n0,1;0,2;0.125;0\n0,3;0,4;1;1\n")
+    assert read_panel(path, propensity="p").propensity.tolist() == [0.125, 1.0]
+    path.write_text("a;b;w;y\n0,1;0,2;1.567,71;0\n0,3;0,4;2.970;1\n0,3;0,4;7,5;1\n")
+    assert read_panel(path, weight="w").weights.tolist() == [1567.71, 2970.0, 7.5]
 
 
 def test_new_cases_need_the_columns_but_not_what_only_learning_uses():
-    written = TableFormat(**NAMED)
-    rows = {name: ROWS[name] for name in ("rf", "gbm", "amount", "region", "w")}
-    reports = load_reports(pd.DataFrame(rows), ("rf", "gbm"), written)
+    known = Schema(
+        ("rf", "gbm"), {"rf": ("rf",), "gbm": ("gbm",)}, weight="w", group="customer"
+    )
+    rows = {name: ROWS[name] for name in ("rf", "gbm", "amount", "region")}
+    costs = ("amount", "region")
+    reports = load_reports(pd.DataFrame(rows), known, Declared(), costs)
     assert reports.columns["amount"].tolist() == ROWS["amount"]
-    assert set(reports.columns) == {"amount", "region"}
-    with pytest.raises(
-        SourceError, match="no case column 'amount'.*(--cost-fn.*or --by)"
-    ):
-        load_reports(pd.DataFrame(rows).drop(columns="amount"), ("rf",), written)
+    assert set(reports.columns) == {*costs}
+    less = pd.DataFrame(rows).drop(columns="amount")
+    (fault,) = refusal(
+        less, read=lambda s: load_reports(s, known, Declared(), costs)
+    ).faults
+    assert (fault.code, fault.column) == ("no-cost-column", "amount")

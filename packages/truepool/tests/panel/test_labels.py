@@ -54,14 +54,14 @@ def test_nothing_is_guessed_about_other_labels(pair):
         encode_outcomes(np.array(pair * 3), 2)
     message = str(refusal.value)
     for label in pair:
-        assert f"--positive {label}" in message
+        assert f"positive={label!r}" in message
         assert repr(label) in message
     assert "\n" not in message
 
 
 @pytest.mark.parametrize(("negative", "positive"), USUAL)
 def test_the_likelier_of_a_usual_pair_is_offered_whatever_its_case(negative, positive):
-    offer = f"Pass positive='{positive.title()}' .* or .*; '{positive.title()}' is more"
+    offer = f"Pass positive='{positive.title()}' or .*; '{positive.title()}' is more"
     with pytest.raises(OutcomeError, match=offer):
         Labels.from_outcomes([positive.title(), negative.upper()])
 
@@ -70,7 +70,7 @@ def test_for_unusual_pairs_no_label_is_suggested():
     with pytest.raises(OutcomeError) as refusal:
         Labels.from_outcomes(["blue", "two words"])
     assert "likely" not in str(refusal.value)
-    assert "--positive 'two words'" in str(refusal.value)
+    assert "positive='two words'" in str(refusal.value)
 
 
 def test_the_suggested_label_works():
@@ -269,14 +269,6 @@ def test_long_lists_of_labels_are_shortened():
     )
 
 
-@pytest.mark.parametrize(
-    "word", ["pendiente", "Pendente", "en attente", "Offen", "ausstehend", "in attesa"]
-)
-def test_words_for_no_outcome_yet_are_known_in_other_languages(word):
-    with pytest.raises(OutcomeError, match=f"pass --missing '?{word}'?; else merge"):
-        encode_outcomes(["sí", "no", word], 2)
-
-
-def test_of_three_labels_one_may_be_said_to_mean_no_outcome():
-    with pytest.raises(OutcomeError, match="or pass --missing LABEL for a label that"):
+def test_three_labels_are_not_two():
+    with pytest.raises(OutcomeError, match="'a', 'b', 'c'"):
         encode_outcomes(["a", "b", "c"], 2)

@@ -26,7 +26,7 @@ from truepool.pools.mean import Mean
 from truepool.pools.platt import Platt
 from truepool.pools.simplest import Simplest
 from truepool.pools.vcg import VCG
-from truepool.tables import TableFormat
+from truepool.tables import Schema, Unit
 
 PANEL = random_panel(1)
 
@@ -364,23 +364,31 @@ def test_the_format_is_the_one_that_is_documented(saved):
     assert list(manifest["pool"]) == ["name", "settings", "learned"]
 
 
-def test_how_a_table_was_written_is_kept_and_may_be_missing(saved, tmp_path):
-    assert persistence.table_format(saved) is None
-    table = TableFormat("label", positive="fraud", percent=True, decimal=",", sep=";")
-    persistence.save(tp.load_pool(saved), tmp_path / "t.pool", table)
-    assert persistence.table_format(tmp_path / "t.pool") == table
+def test_what_the_columns_were_is_kept_and_may_be_missing(saved, tmp_path):
+    assert tp.load_pool(saved).table is None
+    agents = tp.load_pool(saved).agents_
+    known = Schema(
+        agents, {a: (a,) for a in agents}, units={agents[0]: Unit(0, 100)},
+        outcome="label", labels=("ok", "fraud"), decimal=",", missing=("n/d",),
+        formats={"day": "%d.%m.%Y"}, time="day", unused=("note",), signed=agents[:1],
+    )  # fmt: skip
+    persistence.save(tp.load_pool(saved), tmp_path / "t.pool", known)
+    assert persistence.load(tmp_path / "t.pool").table == known
     assert repr(tp.load_pool(tmp_path / "t.pool")) == repr(tp.load_pool(saved))
 
 
 @pytest.mark.parametrize(
-    "table",
+    "described",
     [
-        {"record": "TableFormat", "fields": {"sep": "::"}},
-        {"record": "X", "fields": {}},
-        {"x": 1},
+        {"schema": {"agents": 1}},
+        {"schema": {"units": {"a": 1}}},
+        {"schema": [1]},
+        {"table": {"record": "TableFormat", "fields": {"scores": {"tuple": ["a=b"]}}}},
+        {"table": {"record": "X", "fields": {}}},
+        {"table": {"x": 1}},
     ],
 )
-def test_a_table_that_is_not_described_is_refused(saved, table):
-    changed(saved, lambda manifest, members: manifest.update(table=table))
+def test_a_table_that_is_not_described_is_refused(saved, described):
+    changed(saved, lambda manifest, members: manifest.update(described))
     with pytest.raises(PoolFileError, match="its table is not described"):
-        persistence.table_format(saved)
+        persistence.load(saved)

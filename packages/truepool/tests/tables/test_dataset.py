@@ -7,10 +7,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from truepool.core.errors import SourceError
+from truepool.tables import TableFaults
 from truepool.tables import dataset as module
-from truepool.tables.dataset import open_dataset, read_part
-from truepool.tables.files import is_dataset
+from truepool.tables.dataset import is_dataset, open_dataset, read_part
 
 
 def write(path, rows=4, *, first=0, groups=2, **columns):
@@ -80,33 +79,35 @@ def test_batches_say_where_their_rows_are(folder, monkeypatch):
 
 
 def refusal(source, columns=None):
-    with pytest.raises(SourceError) as caught:
+    with pytest.raises(TableFaults) as caught:
         open_dataset(source).check_columns(columns)
-    return str(caught.value)
+    (fault,) = caught.value.faults
+    return fault
 
 
 def test_parts_with_other_columns_are_named(folder):
     write(folder / "c.parquet", extra=np.zeros(4))
-    assert refusal(folder) == (
-        f"all parts of a data set must have the same columns; {folder / 'c.parquet'} "
-        f"also has 'extra', unlike {folder / 'a.parquet'}. Write it again, or move it "
-        "elsewhere."
+    fault = refusal(folder)
+    assert (fault.code, fault.fields["lost"], fault.fields["more"]) == (
+        "parts-differ",
+        [],
+        ["extra"],
     )
+    assert fault.place.number == str(folder / "c.parquet")
     open_dataset(folder).check_columns(["ada", "y"])  # nobody asked for it
 
 
 def test_a_part_without_the_outcome_is_named(folder):
     parquet.write_table(pa.table({"ada": [0.5]}), folder / "c.parquet")
-    assert f"{folder / 'c.parquet'} lacks 'y'" in refusal(folder)
+    fault = refusal(folder)
+    assert (fault.code, fault.fields["lost"]) == ("parts-differ", ["y"])
 
 
 def test_a_column_that_changes_its_type_is_named_with_both_types(folder):
     write(folder / "c.parquet", ada=["0.1", "0.2", "0.3", "x"])
-    assert refusal(folder) == (
-        "a column must have one type in all parts; 'ada' is string in "
-        f"{folder / 'c.parquet'} and double in {folder / 'a.parquet'}. Convert one of "
-        "them."
-    )
+    fault = refusal(folder)
+    assert (fault.code, fault.fields["name"]) == ("part-types-differ", "ada")
+    assert (fault.fields["kind"], fault.fields["usual"]) == ("string", "double")
 
 
 def test_a_part_in_which_an_agent_never_reports_fits_every_type(folder):
@@ -126,35 +127,42 @@ def test_a_corrupt_row_group_is_named_and_the_ones_before_it_are_read(tmp_path):
         file.write(b"\xff" * 200)
     (part,) = open_dataset(path).parts
     read = []
-    with pytest.raises(SourceError, match=r"^row group 2 of .*p\.parquet cannot be"):
+    with pytest.raises(TableFaults) as refused:
         read.extend(batch.group for batch in read_part(part, ["ada"]))
+    assert refused.value.codes == ("unreadable",)
+    assert refused.value.faults[0].fields["why"].startswith("row group 2: ")
     assert read == [0, 1]
 
 
-def test_a_folder_without_parquet_is_refused_and_so_is_one_without_rows(tmp_path):
-    with pytest.raises(SourceError, match="must have Parquet files"):
-        open_dataset(tmp_path)
-    with pytest.raises(SourceError, match="must have Parquet files"):
-        open_dataset(tmp_path / "*.parquet")
+def test_a_part_that_has_changed_since_it_was_found_is_named(folder):
+    found = open_dataset(folder)
+    write(folder / "a.parquet", rows=8)
+    with pytest.raises(TableFaults) as refused:
+        column(found, "ada")
+    assert refused.value.codes == ("part-changed",)
+
+
+@pytest.mark.parametrize("name", ["", "*.parquet"])
+def test_a_folder_without_parquet_is_refused(tmp_path, name):
+    assert refusal(tmp_path / name).code == "no-parts"
+
+
+def test_parts_without_rows_are_no_table(tmp_path):
     write(tmp_path / "p.parquet", rows=0)
-    with pytest.raises(SourceError, match="at least one row"):
-        open_dataset(tmp_path)
+    assert refusal(tmp_path).code == "no-rows"
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
-    [(b"", "is empty"), (b"PAR1 and so on", "cannot be read as parquet")],
-    ids=["empty", "garbage"],
+    ("content", "code"), [(b"", "no-rows"), (b"PAR1 and so on", "unreadable")]
 )
-def test_a_part_that_is_no_parquet_is_named(folder, content, message):
+def test_a_part_that_is_no_parquet_is_named(folder, content, code):
     (folder / "c.parquet").write_bytes(content)
-    with pytest.raises(SourceError, match=rf"c\.parquet {message}"):
-        open_dataset(folder)
+    fault = refusal(folder)
+    assert (fault.code, fault.place.number) == (code, str(folder / "c.parquet"))
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(SourceError, match="there is no file"):
-        open_dataset(tmp_path / "p.parquet")
+    assert refusal(tmp_path / "p.parquet").code == "no-file"
 
 
 def manifest(folder, **parts):
@@ -165,20 +173,24 @@ def manifest(folder, **parts):
 def test_a_part_that_the_manifest_lists_must_be_there(folder):
     there = {key: {"rows": 4, "done": True} for key in ["a.parquet", "b/1.pq"]}
     manifest(folder, **there, **{"c.parquet": {"rows": 4, "done": True}})
-    with pytest.raises(SourceError, match=r"lacks 'c\.parquet'\. Restore it"):
-        open_dataset(folder)
+    fault = refusal(folder)
+    assert (fault.code, fault.found, fault.count) == ("parts-lost", "c.parquet", 1)
     manifest(folder, **there, **{"c.parquet": {"rows": 0, "done": True}})
     assert open_dataset(folder).rows == 12  # a part without rows has no file
 
 
 def test_a_data_set_that_is_not_finished_is_refused(folder):
     manifest(folder, **{"a.parquet": {"rows": 4, "done": False}})
-    with pytest.raises(SourceError, match=r"lacks 1 of 1 part, such as 'a\.parquet'"):
-        open_dataset(folder)
+    fault = refusal(folder)
+    assert (fault.code, fault.found, fault.count, fault.total) == (
+        "parts-unfinished",
+        "a.parquet",
+        1,
+        1,
+    )
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"truepool": 9}', '{"parts": 3}'])
 def test_a_manifest_that_cannot_be_read_is_named(folder, content):
     (folder / "_manifest.json").write_text(content)
-    with pytest.raises(SourceError, match=r"_manifest\.json' must be a manifest"):
-        open_dataset(folder)
+    assert refusal(folder).code == "manifest-damaged"

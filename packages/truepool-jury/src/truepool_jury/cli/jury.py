@@ -1,28 +1,43 @@
 """``truepool jury``: which judges to keep, what to decide, what to send to a person."""
 
+import shlex
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from truepool.cli import options
-from truepool.cli.options import option
+from truepool.cli.costs import check_constant_costs
+from truepool.cli.keys import NUMBER, key, option
+from truepool.cli.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from truepool.panel.panel import Panel
-    from truepool.tables import TableFormat
+    from truepool.tables import Declared, ReportTable
     from truepool_jury.juries import VerdictTable
 
 
-@partial(options.with_table, refused=("group", "propensity"))
+Verdicts: TypeAlias = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="PANEL",
+        help="CSV, TSV, Excel, Parquet or JSON lines table of verdicts: one row per "
+        "item and one column per judge, or one row per verdict (default: the bundled "
+        "example).",
+    ),
+]
+
+
+@options.verb(
+    keys=("agents", "time", "cost_fn", "cost_fp"), refused=("group", "propensity")
+)
 def jury(
-    panel: options.Table = None,
+    panel: Verdicts = None,
     *,
-    table_format: "TableFormat",
+    declared: "Declared",
     tool: Annotated[
         str | None,
         typer.Option(
@@ -36,39 +51,41 @@ def jury(
         typer.Option(
             metavar="FILE",
             help="Table with the labels, where PANEL has none or not all: the ids of "
-            "items, the outcome and, for items chosen by --label-next, --weight.",
+            "items, the outcome and, for items chosen by --label-next, their weight.",
         ),
     ] = None,
     pool: Annotated[
         str,
         option(
-            "--pool",
+            "pool",
             "How verdicts are pooled without labels: log-odds, or crowd for many "
             "judges with few verdicts per item.",
         ),
     ] = "log-odds",
     swapped: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="A=B",
-            help="Columns A and B are one judge that saw each pair in both orders; "
+        key(
+            "swapped",
+            "Columns A and B are one judge that saw each pair in both orders; "
             "both give the probability that the same item is better. Repeatable.",
+            "A=B",
         ),
     ] = None,
     repeated: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="A=B",
-            help="Columns A and B are one judge that was asked twice; A=B=C, three "
+        key(
+            "repeated",
+            "Columns A and B are one judge that was asked twice; A=B=C, three "
             "times. Repeatable.",
+            "A=B",
         ),
     ] = None,
     cost_fn: Annotated[
         str,
-        option("--cost-fn", "Cost of a missed item: a number.", metavar=options.NUMBER),
+        option("cost-fn", "Cost of a missed item: a number.", metavar=NUMBER),
     ] = "1",
     cost_fp: options.ConstantFp = "1",
-    currency: Annotated[str | None, option("--currency")] = None,
+    currency: Annotated[str | None, key("currency")] = None,
     max_error: Annotated[
         str,
         typer.Option(
@@ -78,7 +95,7 @@ def jury(
     ] = "10%",
     confidence: Annotated[
         str,
-        typer.Option(metavar="SHARE", help="Confidence that --max-error holds."),
+        key("confidence", "Confidence that --max-error holds.", "SHARE"),
     ] = "90%",
     budget: Annotated[
         int | None,
@@ -94,7 +111,7 @@ def jury(
     ] = None,
     output: Annotated[
         Path | None,
-        option("--output", "CSV or Parquet file with one row per item; - prints CSV."),
+        option("output", "CSV or Parquet file with one row per item; - prints CSV."),
     ] = None,
     level: options.Level = 0.95,
     seed: options.Seed = 0,
@@ -103,11 +120,12 @@ def jury(
     html: options.Html = None,
     quiet: options.Quiet = False,
     spreadsheet_safe: options.SpreadsheetSafe = False,
+    run: Run,
 ) -> None:
     """Analyse a jury of judges, with few labels or none.
 
-    PANEL has one row per item and one column of verdicts per judge. The outcome is the
-    label that a person gave; it is empty where there is none.
+    A verdict is a probability, a vote, a score or a word. The outcome is the label that
+    a person gave; it is empty where there is none.
     """
     from truepool.cli.outputs import (
         STDOUT,
@@ -121,7 +139,7 @@ def jury(
     from truepool.core.files import together, write_text
     from truepool.panel.costs import Costs
     from truepool.tables import file_format
-    from truepool_jury.juries import jury as run
+    from truepool_jury.juries import jury as analyse
     from truepool_jury.render.page import html as page
     from truepool_jury.render.tables import show
 
@@ -132,34 +150,33 @@ def jury(
         )
     check_files([panel, labels], [output, json_file, markdown, html])
     if output is not None and output != STDOUT:
-        file_format(output, "written")
+        file_format(output)
     shares = [
         options.parse_share(name, text)
-        for name, text in (("--max-error", max_error), ("--confidence", confidence))
+        for name, text in (("--max-error", max_error), ("confidence", confidence))
     ]
-    pairs = [_columns("--swapped", text, most=2) for text in swapped or ()]
-    runs = [_columns("--repeated", text) for text in repeated or ()]
+    pairs = [_columns("swapped", text, most=2) for text in swapped or ()]
+    runs = [_columns("repeated", text) for text in repeated or ()]
     costs = Costs(
         options.parse_cost(cost_fn),
         options.parse_cost(cost_fp),
         currency=currency or "",
     )
-    options.check_constant_costs(costs, "the items of a jury share their costs")
-    scores = _shared_range(table_format)
-    read = _read(panel, table_format, tool, labels)
-    result = run(
+    check_constant_costs(costs, "the items of a jury share their costs")
+    read = _read(panel, declared, tool, labels, run)
+    result = analyse(
         read.verdicts,
         costs=costs,
         pool=pool,
-        scores=scores,
+        scores=read.scores,
         label_weights=read.label_weights,
-        swapped=[*pairs, *_new_pairs(read.swapped, [*pairs, *runs])],
+        swapped=[*pairs, *_new_pairs(read.swapped, [*pairs, *runs], run)],
         repeated=[*runs, *read.repeated],
         max_error=shares[0],
         confidence=shares[1],
         budget=budget,
         label_next=label_next,
-        empty_items=read.summary.empty_cases,
+        empty_items=read.empty_items,
         level=level,
         seed=seed,
     )
@@ -175,74 +192,109 @@ def jury(
         if output is not None:
             items = result.columns(read.id)
             write_cases(output, items, spreadsheet_safe=spreadsheet_safe)
+    if label_next is not None:
+        _note_chosen_items(read, output, run)
+    run.print_notes()
     if not (quiet or STDOUT in (json_file, output)):
         show(result, console())
         print_files(json_file, markdown, html, output)
 
 
-def _shared_range(written: "TableFormat") -> tuple[float, float] | None:
-    """Return the range of scores that all judges share; None where there is none."""
-    from truepool.tables.score_range import ScoreRange
-
-    shared = [span for span in map(ScoreRange.parse, written.scores) if not span.agents]
-    return (shared[0].zero, shared[0].one) if shared else None
-
-
 def _read(
     panel: Path | None,
-    table_format: "TableFormat",
+    declared: "Declared",
     tool: str | None,
     labels: Path | None,
+    run: Run,
 ) -> "VerdictTable":
     """Read the verdicts, with their labels where there are any."""
-    from truepool.tables import ReportTable, TableSummary
+    from truepool.tables import ReportTable
     from truepool_jury.juries import VerdictTable, read_verdicts
-    from truepool_jury.juries.verdict_table import in_words_of_a_jury
+    from truepool_jury.juries.verdict_table import JURY
 
-    plain = replace(table_format, weight=None)
-    options.check_unweighted(plain, "truepool jury counts")
+    run.voice = replace(JURY, dialect="terminal")
+    run.check_unweighted(replace(declared, weight=None), "truepool jury counts")
     if panel is None:
-        example = options.panel_or_example(panel, table_format)
-        options.NOTES[:] = map(in_words_of_a_jury, options.NOTES)
-        return VerdictTable(example, TableSummary(), (), None)
-    found = read_verdicts(panel, table_format, tool=tool, labels=labels)
-    options.note(found.summary, "Judges", in_words_of_a_jury)
+        return VerdictTable(run.panel_or_example(panel, declared))
+    found = read_verdicts(panel, declared, tool=tool, labels=labels, answer=run.answer)
+    if found.table is not None:
+        run.note(run.reading(found.table, _items(found.verdicts)), first=True)
+        run.tell(found.table.notes)
     if isinstance(found.verdicts, ReportTable):
-        options.NOTES.append(
-            f"No item has a label in column {table_format.outcome!r}. If the labels "
-            "are in another one, name it (--outcome)."
+        run.note(
+            f"No item has a label. If a column has them{_voters(found.verdicts)}, name "
+            "it (--outcome); labels of another table are added with --labels."
         )
     else:
-        _note_dead_judges(found, found.verdicts)
+        _note_dead_judges(found, found.verdicts, run)
     return found
 
 
-def _note_dead_judges(found: "VerdictTable", verdicts: "Panel") -> None:
+def _voters(verdicts: "ReportTable") -> str:
+    """Name judges that only say 0 and 1, as labels do, beside others that do not."""
+    import numpy as np
+
+    named = [
+        name for name, own in zip(verdicts.agents, verdicts.values.T, strict=True)
+        if (np.isnan(own) | np.isin(own, (0, 1))).all()
+    ]  # fmt: skip
+    some = 0 < len(named) < len(verdicts.agents)
+    return f" (perhaps {', '.join(named)})" if some else ""
+
+
+def _items(verdicts: "Panel | ReportTable") -> int:
+    """Return the number of items, with a label or without."""
+    from truepool.panel.panel import Panel
+
+    waiting = verdicts.pending if isinstance(verdicts, Panel) else None
+    return len(verdicts) + (0 if waiting is None else len(waiting))
+
+
+def _note_dead_judges(found: "VerdictTable", verdicts: "Panel", run: Run) -> None:
     """Warn of judges that no longer answer, or only repeat themselves, by the audit."""
     from truepool.audits.topics.feeds import dead_feeds
     from truepool.core.formatting import join_names
-    from truepool.tables.agent_columns import removal_options
+    from truepool.core.sentences import leaving_out
 
     runs = {name for judge in found.repeated for name in judge}
     feeds = [feed for feed in dead_feeds(verdicts) if feed.agent not in runs]
     if feeds:
         gone = [feed.agent for feed in feeds]
-        removal = removal_options(gone, verdicts.agents)
+        removal = leaving_out(gone, verdicts.agents)
         out = f", or leave {join_names(gone)} out ({removal})" if removal else ""
         said = " ".join(feed.sentence for feed in feeds)
-        options.NOTES.append(f"warning: {said} Get these verdicts again{out}.")
+        run.warn(f"{said} Get these verdicts again{out}.")
+
+
+def _note_chosen_items(read: "VerdictTable", output: Path | None, run: Run) -> None:
+    """Say how labels of the items that were chosen come back."""
+    from truepool.cli.outputs import STDOUT
+    from truepool.core.sentences import TERMINAL, setting
+    from truepool_jury.juries.values import WEIGHT
+
+    if output is None:
+        run.note(
+            f"The table of items (-o FILE) says which ones were chosen: their {WEIGHT}."
+        )
+        return
+    outcome = None if read.table is None else read.table.schema.outcome
+    column = "a column" if outcome is None else f"the column {outcome!r}"
+    file = "FILE" if output == STDOUT else shlex.quote(str(output))
+    run.note(
+        f"Add {column} with labels of the items that have a {WEIGHT}, and give them "
+        "back: the same command with "
+        f"--labels {file} {setting('weight', WEIGHT, TERMINAL)}."
+    )
 
 
 def _new_pairs(
-    found: "Sequence[tuple[str, str]]", given: list[list[str]]
+    found: "Sequence[tuple[str, str]]", given: list[list[str]], run: Run
 ) -> list[tuple[str, str]]:
     """Return the pairs that no option names, and note them."""
     named = {name for group in given for name in group}
     pairs = [pair for pair in found if not named & {*pair}]
-    options.NOTES.extend(
-        f"{one} and {other} are one judge that saw each pair in both orders."
-        for one, other in pairs
-    )
+    for one, other in pairs:
+        run.note(f"{one} and {other} are one judge that saw each pair in both orders.")
     return pairs
 
 
@@ -256,7 +308,5 @@ def _columns(name: str, text: str, most: int | None = None) -> list[str]:
         or len(set(found)) < max(2, len(found))
         or (most is not None and len(found) > most)
     ):
-        raise SettingError(
-            f'{name} must name two columns, as in {name} "A=B"; got {text!r}'
-        )
+        raise SettingError(f'{name} must name two columns, as in "A=B"; got {text!r}')
     return found

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from truepool.cli import options
-from truepool.cli.options import option
+from truepool.cli.keys import key, option
 
 INTERRUPTED = 130
 
@@ -33,10 +33,10 @@ def llm(
     ],
     model: Annotated[
         list[str],
-        option("--model", "Model of the endpoint. Repeatable: each is asked in turn."),
+        option("model", "Model of the endpoint. Repeatable: each is asked in turn."),
     ],
     output: Annotated[
-        Path, option("--output", "CSV or Parquet file to write; - prints CSV.")
+        Path, option("output", "CSV or Parquet file to write; - prints CSV.")
     ],
     template: Annotated[
         list[str] | None,
@@ -53,10 +53,13 @@ def llm(
             help="Other cases with known outcomes, for fewshot and focused.",
         ),
     ] = None,
-    outcome: options.Outcome = "y",
+    outcome: Annotated[
+        str | None,
+        option("outcome", "Column with the outcome (default: found by its name)."),
+    ] = None,
     positive: options.Positive = None,
-    id: options.Id = None,
-    time: options.Time = None,
+    id: Annotated[str | None, key("id")] = None,
+    time: Annotated[str | None, key("time")] = None,
     ignore: options.Ignore = None,
     samples: Annotated[
         int,
@@ -66,18 +69,20 @@ def llm(
     ] = 1,
     probability: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="What is reported: the number in the answer (stated), yes as 1 and no "
+        key(
+            "probability",
+            "What is reported: the number in the answer (stated), yes as 1 and no "
             "as 0 (votes), or the probability of the word yes (logprobs).",
+            "NAME",
         ),
     ] = "stated",
     answer_format: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="JSON schema (schema), tool call (tool) or last line of the answer "
+        key(
+            "answer-format",
+            "JSON schema (schema), tool call (tool) or last line of the answer "
             "(line); auto uses a schema if the endpoint supports it, else the line.",
+            "NAME",
         ),
     ] = "auto",
     base_url: Annotated[
@@ -90,39 +95,41 @@ def llm(
     ] = None,
     key_variable: Annotated[
         str,
-        typer.Option(metavar="NAME", help="Environment variable that has the key."),
+        key("key-variable", "Environment variable that has the key.", "NAME"),
     ] = "OPENAI_API_KEY",
     request: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="Another field of every request, as in temperature=0 or "
+        key(
+            "request",
+            "Another field of every request, as in temperature=0 or "
             "max_tokens=500. Repeatable.",
+            "NAME=VALUE",
         ),
     ] = None,
     stream: Annotated[
         bool,
-        typer.Option("--stream", help="Receive answers as streams, for slow models."),
+        key("stream", "Receive answers as streams, for slow models.", "true"),
     ] = False,
     concurrency: Annotated[
-        int, typer.Option(metavar="NUMBER", help="Largest number of calls at once.")
+        int, key("concurrency", "Largest number of calls at once.", "NUMBER")
     ] = 8,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Longest wait for an answer.")
+        float, key("timeout", "Longest wait for an answer.", "SECONDS")
     ] = 60.0,
     retries: Annotated[
         int,
-        typer.Option(
-            metavar="NUMBER",
-            help="How often a call is repeated after a rate limit, a server error or "
+        key(
+            "retries",
+            "How often a call is repeated after a rate limit, a server error or "
             "a timeout.",
+            "NUMBER",
         ),
     ] = 5,
     budget_calls: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="Most calls this run may make.")
+        int | None, key("budget-calls", "Most calls this run may make.", "NUMBER")
     ] = None,
     budget_tokens: Annotated[
-        int | None, typer.Option(metavar="NUMBER", help="Most tokens this run may use.")
+        int | None, key("budget-tokens", "Most tokens this run may use.", "NUMBER")
     ] = None,
     budget_money: Annotated[
         float | None,
@@ -130,20 +137,19 @@ def llm(
     ] = None,
     price_in: Annotated[
         float | None,
-        typer.Option(metavar="AMOUNT", help="Price of a million tokens of prompts."),
+        key("price-in", "Price of a million tokens of prompts.", "AMOUNT"),
     ] = None,
     price_out: Annotated[
         float | None,
-        typer.Option(metavar="AMOUNT", help="Price of a million tokens of answers."),
+        key("price-out", "Price of a million tokens of answers.", "AMOUNT"),
     ] = None,
-    currency: Annotated[
-        str, option("--currency", "Unit of the prices, as in EUR.")
-    ] = "USD",
+    currency: Annotated[str, key("currency", "Unit of the prices, as in EUR.")] = "USD",
     answers: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Folder that stores the answers (default: in the cache folder).",
+        key(
+            "answers",
+            "Folder that stores the answers (default: in the cache folder).",
+            "FOLDER",
         ),
     ] = None,
     seed: options.Seed = 0,
@@ -158,7 +164,7 @@ def llm(
     from truepool_jury.cli.llm_summary import check_complete, show
 
     if output != STDOUT:
-        file_format(output, "written")
+        file_format(output)
     check_files([table, train], [output, json_file])
     endpoints = [
         language_models.Endpoint.from_environment(
@@ -204,7 +210,7 @@ def llm(
         raise typer.Exit(INTERRUPTED) from None
     check_complete(found, output)
     write_cases(output, found.columns, spreadsheet_safe=spreadsheet_safe)
-    show(found, outcome, output, json_file)
+    show(found, output, json_file)
 
 
 def parse_fields(words: Sequence[str]) -> dict[str, Any]:
@@ -220,7 +226,7 @@ def parse_fields(words: Sequence[str]) -> dict[str, Any]:
         name, equals, value = word.partition("=")
         if not (name and equals):
             raise SettingError(
-                f"--request needs a name and a value, as in temperature=0; got {word!r}"
+                f"request needs a name and a value, as in temperature=0; got {word!r}"
             )
         try:
             fields[name] = json.loads(value)

@@ -26,9 +26,7 @@ def check_complete(found: "ModelReports", output: Path) -> None:
     raise typer.Exit(STOPPED)
 
 
-def show(
-    found: "ModelReports", outcome: str, output: Path, json_file: Path | None
-) -> None:
+def show(found: "ModelReports", output: Path, json_file: Path | None) -> None:
     """Print the reports and gaps of each agent, and what the run has cost."""
     from truepool.cli.outputs import STDOUT, print_summary, write_summary
 
@@ -59,8 +57,8 @@ def show(
         f"Wrote {output}.",
     ]
     known = None
-    if found.labels is not None and outcome in found.columns:
-        given = [label for label in found.columns[outcome] if label is not None]
+    if found.labels is not None and found.outcome in found.columns:
+        given = [label for label in found.columns[found.outcome] if label is not None]
         known = found.labels.encode(given)
     write_summary(summary, json_file, found.labels, known)
     print_summary("\n".join(lines), json_file, found.labels, known)

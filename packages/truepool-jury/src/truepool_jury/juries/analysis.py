@@ -226,7 +226,7 @@ def _plan(verdicts: Verdicts, pooled: FloatArray, budget: int, seed: int) -> Lab
     if not MIN_PER_STRATUM <= budget <= len(rest):
         raise SettingError(
             f"label_next must be at least {MIN_PER_STRATUM} and at most the number of "
-            f"items without a label, {len(rest):,}; got {budget:,} (--label-next). "
+            f"items without a label, {len(rest):,}; got {budget:,}. "
             + ("Choose fewer." if budget > len(rest) else "Choose more.")
         )
     plan = plan_labels(pooled[rest], budget, seed=seed)

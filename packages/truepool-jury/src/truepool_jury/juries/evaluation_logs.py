@@ -12,89 +12,90 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from truepool.core.errors import SettingError, SourceError, suggestion
-from truepool.core.files import missing_file
-from truepool.panel.report_units import percent_option, scores_option
+from truepool.core.errors import UnknownNameError
+from truepool.tables import Cure, Fault, Place, TableFaults, open_source
+from truepool_jury.juries.verdict_rows import VerdictRows
 
 Objects: TypeAlias = list[dict[str, Any]]
 Verdict: TypeAlias = tuple[str, str, Any, Any]
-COLUMNS = ("item", "judge", "verdict", "label")
+COLUMNS = ("id", "judge", "verdict", "label")
 """Columns of the table that a log becomes."""
 
 INSPECT_VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Grades of Inspect as numbers, as Inspect itself counts them."""
+SUFFIXES = (".json", ".jsonl", ".ndjson")
+MOST_SHOWN = 40
+"""Characters of a faulty line that are shown."""
 
 
-def read_log(path: Path, tool: str, positive: Any = None) -> pa.Table:
-    """Return the verdicts of a log as a long table: item, judge, verdict, label.
-
-    ``positive`` is the label that a verdict in words is for.
-    """
+def read_log(path: Path, tool: str) -> VerdictRows:
+    """Return the verdicts of a log as a long table: id, judge, verdict, label."""
     if tool not in READERS:
-        raise SettingError(
-            f"there is no evaluation tool {tool!r}{suggestion(tool, READERS)}; known: "
-            f"{', '.join(READERS)}. For others, name the columns (--long)."
+        raise UnknownNameError(
+            "evaluation tool", tool, READERS, "; for others name the columns (long)"
         )
     objects = read_objects(path)
     try:
-        rows = list(READERS[tool](objects, positive))
+        rows = list(READERS[tool](objects))
     except (KeyError, TypeError, AttributeError) as error:
-        raise SourceError(
-            f"{path} is not a log of {tool}: a field is missing or of another type "
-            f"({error}). Name the columns of the table instead (--long)."
-        ) from None
+        raise _refusal(
+            "not-a-log", path, cures=(Cure("no-tool", "long"),),
+            fields={"tool": tool, "why": str(error)},
+        ) from None  # fmt: skip
     if not rows:
-        raise SourceError(
-            f"a log must hold at least one verdict; {path} has none that {tool} writes"
-        )
+        raise _refusal("no-verdicts", path, fields={"tool": tool})
     columns = [list(column) for column in zip(*rows, strict=True)]
-    return pa.table(dict(zip(COLUMNS, columns, strict=True)))
+    table = pa.table(dict(zip(COLUMNS, columns, strict=True)))
+    return VerdictRows(table, path.name, lambda row: Place("case", rows[row][0]))
 
 
-def check_scores(table: pa.Table, tool: str) -> None:
-    """Refuse a score that is no probability."""
-    for item, judge, verdict in zip(
-        *(table[name].to_pylist() for name in COLUMNS[:3]), strict=True
-    ):
-        if isinstance(verdict, int | float) and not 0 <= verdict <= 1:
-            raise SourceError(
-                f"a score of {tool} must lie in [0, 1]; judge {judge!r} gave "
-                f"{verdict:g} to item {item!r}. If all judges give scores of one "
-                "range, name it (--scores 1-5); if only some do, name them too "
-                f"({scores_option([judge], '1-5')}); if some give percentages, name "
-                f"those ({percent_option([judge])})."
-            )
+def tools_of(source: Any) -> list[str]:
+    """Return the tools that may have written a file: JSON with their fields."""
+    if not (isinstance(source, str | Path) and str(source).endswith(SUFFIXES)):
+        return []
+    found = []
+    for tool in READERS:
+        try:
+            read_log(Path(source), tool)
+        except TableFaults:
+            continue
+        found.append(tool)
+    return found
 
 
-def read_objects(path: Path) -> list[dict[str, Any]]:
+def read_objects(path: Path) -> Objects:
     """Return the objects of a JSON file: the whole, or one per line."""
     if not path.is_file():
-        raise SourceError(missing_file(path))
+        open_source(path)  # which says that it is not there
     text = path.read_text(encoding="utf-8-sig", errors="replace")
     try:
         whole = json.loads(text)
         found = whole if isinstance(whole, list) else [whole]
     except ValueError:
-        found = [_parse(path, n, line) for n, line in enumerate(text.splitlines(), 1)]
-        found = [value for value in found if value is not None]
-    if not all(isinstance(value, dict) for value in found):
-        raise SourceError(f"{path} must hold JSON objects, one per line or in a list")
+        lines = enumerate(text.splitlines(), 1)
+        found = [_parse(path, n, line) for n, line in lines if line.strip()]
+    wrong = [value for value in found if not isinstance(value, dict)]
+    if wrong:
+        shown = json.dumps(wrong[0])[:MOST_SHOWN]
+        raise _refusal("not-an-object", path, found=shown, count=len(wrong))
     return found
 
 
 def _parse(path: Path, number: int, line: str) -> Any:
-    if not line.strip():
-        return None
     try:
         return json.loads(line)
-    except ValueError as error:
-        raise SourceError(
-            f"{path} cannot be read as JSON: line {number} is cut off or not JSON "
-            f"({error})"
-        ) from None
+    except ValueError:
+        place, shown = Place("line", number), line[:MOST_SHOWN]
+        fault = Fault("not-an-object", place=place, found=shown)
+        raise TableFaults([fault], table=path.name) from None
 
 
-def _promptfoo(objects: Objects, _: Any) -> Iterator[Verdict]:
+def _refusal(code: str, path: Path, **settings: Any) -> TableFaults:
+    place = Place("file", str(path))
+    return TableFaults([Fault(code, place=place, **settings)], table=path.name)
+
+
+def _promptfoo(objects: Objects) -> Iterator[Verdict]:
     """One line per output; its judges are the graded assertions, a person 'human'."""
     for whole in objects:
         results = whole["results"]["results"] if "results" in whole else [whole]
@@ -120,13 +121,8 @@ def _assertion_name(assertion: dict[str, Any], place: int) -> str:
     return str(assertion.get("metric") or provider or plain)
 
 
-def _openai_evals(objects: Objects, positive: Any) -> Iterator[Verdict]:
+def _openai_evals(objects: Objects) -> Iterator[Verdict]:
     """Events of type match: what the model picked, and what a person expected."""
-    if positive is None:
-        raise SettingError(
-            "a log of openai-evals has verdicts in words; say which one is positive "
-            "(--positive)"
-        )
     models: dict[Any, str] = {
         found["spec"]["run_id"]: ", ".join(found["spec"]["completion_fns"])
         for found in objects
@@ -135,13 +131,12 @@ def _openai_evals(objects: Objects, positive: Any) -> Iterator[Verdict]:
     for event in objects:
         if event.get("type") == "match":
             data, run = event["data"], event["run_id"]
-            judge = models.get(run, str(run))
-            said = data["picked"]
-            verdict = None if said is None else float(str(said) == str(positive))
-            yield event["sample_id"], judge, verdict, data["expected"]
+            words = [None if data[name] is None else str(data[name])
+                     for name in ("picked", "expected")]  # fmt: skip
+            yield event["sample_id"], models.get(run, str(run)), *words
 
 
-def _inspect(objects: Objects, _: Any) -> Iterator[Verdict]:
+def _inspect(objects: Objects) -> Iterator[Verdict]:
     """Samples of a JSON log, or rows of samples_df; scorers are the judges.
 
     Every epoch of a sample is an output of its own, so it is an item of its own.
@@ -164,26 +159,26 @@ def _inspect(objects: Objects, _: Any) -> Iterator[Verdict]:
 def _grade(value: Any, judge: str) -> float | None:
     """Return a grade of Inspect as a number."""
     if value is None or isinstance(value, int | float):
-        return value
+        return None if value is None else float(value)
     if isinstance(value, str) and value in INSPECT_VALUES:
         return INSPECT_VALUES[value]
-    raise SourceError(
-        f"a score of Inspect must be a number or one of {', '.join(INSPECT_VALUES)}; "
-        f"scorer {judge!r} gave {value!r}. Leave it out of the log."
-    )
+    raise TableFaults([
+        Fault("grade-unknown", agent=judge, found=value,
+              cures=(Cure("leave-out-grade"),), fields={"known": [*INSPECT_VALUES]})
+    ])  # fmt: skip
 
 
-def _deepeval(objects: Objects, _: Any) -> Iterator[Verdict]:
+def _deepeval(objects: Objects) -> Iterator[Verdict]:
     """Test cases of a run; a judge is a metric by a model."""
     for whole in objects:
         for case in whole.get("testCases", [whole]):
             for metric in case["metricsData"] or []:
-                model = metric.get("evaluationModel")
+                model, score = metric.get("evaluationModel"), metric.get("score")
                 judge = f"{metric['name']} ({model})" if model else metric["name"]
-                yield case["name"], judge, metric.get("score"), None
+                yield case["name"], judge, None if score is None else float(score), None
 
 
-READERS: dict[str, Callable[[Objects, Any], Iterator[Verdict]]] = {
+READERS: dict[str, Callable[[Objects], Iterator[Verdict]]] = {
     "promptfoo": _promptfoo,
     "openai-evals": _openai_evals,
     "inspect": _inspect,

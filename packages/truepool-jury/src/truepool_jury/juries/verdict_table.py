@@ -1,59 +1,56 @@
 """Verdicts and labels from files: tables, logs of evaluation tools, labels apart."""
 
 import re
-import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
 import numpy as np
+import pyarrow as pa
 
 from truepool.core.arrays import FloatArray
-from truepool.core.errors import (
-    OutcomeError,
-    SettingError,
-    SourceError,
-    TruepoolError,
-    suggestion,
-)
+from truepool.core.sentences import Voice
+from truepool.panel.layout import empty_cases
 from truepool.panel.panel import Panel
-from truepool.panel.report_units import join_patterns
 from truepool.tables import (
+    Cure,
+    Declared,
+    Fault,
+    Note,
+    Question,
     ReportTable,
-    TableFormat,
-    TableSummary,
-    load_verdicts,
-    read_source,
+    Table,
+    TableFaults,
+    Unit,
+    cells,
 )
-from truepool.tables.numbers import is_empty
-from truepool.tables.profile_long import JUDGES, VERDICTS
-from truepool.tables.score_range import ScoreRange
-from truepool.tables.text_columns import VERDICTS as CURE
-from truepool_jury.juries.evaluation_logs import COLUMNS, check_scores, read_log
+from truepool.tables.decode import UNKNOWN, as_written
+from truepool.tables.faults import FaultList
+from truepool.tables.read import Answer, decode, examine, panel_of
+from truepool.tables.schema import EVERY, LAST, Schema, is_chosen
+from truepool.tables.source import Source, column_fault
+from truepool_jury.juries.evaluation_logs import COLUMNS, read_log, tools_of
 from truepool_jury.juries.runs import number_runs
 from truepool_jury.juries.values import WEIGHT
-from truepool_jury.juries.worded_verdicts import has_words, number_words
+from truepool_jury.juries.verdict_rows import VerdictRows
+from truepool_jury.juries.worded_verdicts import (
+    NumberedWords,
+    find_labels,
+    number_words,
+)
 
+JURY = Voice(case="item", agent="judge", report="verdict")
+"""What a jury calls a case, an agent and a report."""
 LONG_NAMES = (
     ("item", "case", "id", "item_id", "question", "sample"),
-    JUDGES,
-    VERDICTS,
-)
+    ("judge", "agent", "model", "rater", "annotator", "grader"),
+    ("verdict", "report", "score", "probability", "vote", "answer", "stars", "rating",
+     "grade"),
+)  # fmt: skip
 """What evaluation tools call the columns of a long table."""
 SWAPPED = r"(.+) swapped \((.+)\)"
 """How truepool agent llm names the column of a pair in the other order."""
-QUOTED = r"(?<!\w)'[^']*'(?!\w)|--percent=\S+"
-"""A name in quotes, or the names of an option."""
-WORDS = {
-    "an agent": "a judge",
-    "a case": "an item",
-    "report": "verdict",
-    "agent": "judge",
-    "case": "item",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,109 +59,208 @@ class VerdictTable:
 
     ``repeated`` are columns that are one judge which answered more than once,
     ``swapped`` those of one that saw pairs in both orders; ``label_weights`` (n,) are
-    None where no column has them. ``id`` is what the column of the items is called.
+    None where no column has them, and ``scores`` where judges share no range of scores.
     """
 
     verdicts: Panel | ReportTable
-    summary: TableSummary
-    repeated: Sequence[tuple[str, ...]]
-    label_weights: FloatArray | None
+    table: Table | None = None
+    repeated: Sequence[tuple[str, ...]] = ()
     swapped: Sequence[tuple[str, str]] = ()
-    id: str = "id"
+    label_weights: FloatArray | None = None
+    scores: tuple[float, float] | None = None
+
+    @property
+    def id(self) -> str:
+        """What the column of the items is called."""
+        schema = Schema() if self.table is None else self.table.schema
+        return schema.long[0] if schema.long else schema.id or "id"
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was done with the table."""
+        return () if self.table is None else self.table.notes
+
+    @property
+    def empty_items(self) -> int:
+        """Number of items without any verdict, which are left out."""
+        return sum(n.fields["count"] for n in self.notes if n.code == "empty-cases")
 
 
 def read_verdicts(
     source: Any,
-    written: TableFormat,
+    declared: Declared | None = None,
     *,
     tool: str | None = None,
-    labels: Path | None = None,
+    labels: Any = None,
+    answer: Answer = lambda questions: {},
 ) -> VerdictTable:
-    """Read verdicts; from the log of a ``tool``, with ``labels`` of another file.
+    """Read verdicts; from the log of a ``tool``, with ``labels`` of another table.
 
     Verdicts may be the two labels of the outcome, in words, or any two words beside the
-    labels 0 and 1. In a long table without
-    times, several answers of one judge to one item are runs of it. The column
-    ``weight`` says how many items each label stands for; it is empty for labels drawn
-    at random.
+    labels 0 and 1. In a long table without times, several answers of one judge to one
+    item are runs of it. The column ``weight`` says how many items each label stands
+    for; it is empty for labels drawn at random.
     """
-    id = "id" if tool is not None else _id_column(written)
-    if tool is not None:
-        source = read_log(Path(source), tool, written.positive)
-        if not (written.scores or written.percent):
-            check_scores(source, tool)
-        outcome = COLUMNS[3] if labels is None else written.outcome
-        written = replace(written, long=COLUMNS[:3], outcome=outcome)
-    frame, origin = read_source(source, written)
-    if tool is None and not written.long:
-        _check_layout(frame)
-    repeated: list[tuple[str, ...]] = []
-    if written.long and not written.time and "time" not in frame.columns:
-        frame, written, repeated = _split_runs(frame, written, written.long)
-    if labels is not None:
-        frame = _join_labels(frame, written, labels)
-    name = written.weight
-    _check_weight(name, frame)
-    if name is not None:
-        kept = (*written.columns, name)
-        written = replace(written, weight=None, columns=kept)
-    columns = written.long[2:] if written.long else _verdict_columns(frame, written)
-    columns = [name for name in columns if name in frame.columns]
-    with origin.named_in_errors():
-        numbered = number_words(frame, columns, written)
-    worded = numbered is not frame
-    if worded and not has_words(frame, written):
-        written = replace(written, positive=None)  # labels 0 and 1 say it themselves
-    frame = numbered
     try:
-        with origin.named_in_errors():
-            verdicts, summary = load_verdicts(frame, written)
-    except TruepoolError as error:
-        raise type(error)(in_words_of_a_jury(str(error))) from None
+        return _read(source, declared or Declared(), tool, labels, answer)
+    except TableFaults as faults:
+        tools = tools_of(source) if tool is None else []
+        refusal = _not_a_table(source, tools) if tools else faults
+        raise refusal.in_words_of(JURY) from None
+
+
+def _not_a_table(source: Any, tools: list[str]) -> TableFaults:
+    """Return the refusal of a log that is read as a table."""
+    cures = tuple(Cure("set", "tool", name) for name in tools)
+    fault = Fault("a-log", fields={"tools": tools}, cures=cures)
+    return TableFaults([fault], table=str(source))
+
+
+def _read(
+    source: Any, declared: Declared, tool: str | None, labels: Any, answer: Answer
+) -> VerdictTable:
+    replies = dict[str, Any]()
+
+    def ask(questions: Sequence[Question]) -> Mapping[str, Any]:
+        found = answer(questions)
+        replies.update(found)
+        return found
+
+    if tool is not None:
+        source = read_log(Path(source), tool)
+        outcome = COLUMNS[3] if labels is None else declared.outcome
+        declared = replace(declared, long=COLUMNS[:3], outcome=outcome)
+    first = examine(source, declared, labelled=False).table
+    rows, declared = _layout(first, declared)
+    if labels is not None:
+        rows, declared = _join_labels(first, rows, declared, labels)
+    rows, declared, repeated = _split_runs(rows, declared, first.schema.time)
+    weight, declared = declared.weight, _keep_weights(first.source, rows, declared)
+    plain = VerdictRows(rows, first.name, first.source.place, first.source.notes)
+    columns, _ = _possible_columns(rows, declared, first.schema)
+    words = number_words(plain, rows, declared, columns, ask)
+    declared = words.declared
+    verdicts, table = _verdicts(_resolve(replace(plain, rows=words.rows), words, ask))
+    agents = table.schema.agents
     weights = None
-    if name is not None and isinstance(verdicts, Panel):
-        weights = _numbers(name, verdicts.columns[name])
-    binary = () if worded else summary.binary  # words became 0 and 1
-    summary = replace(summary, origin=origin, binary=binary)
-    swapped = _both_orders(summary.agents)
-    return VerdictTable(verdicts, summary, repeated, weights, swapped, id)
+    if weight is not None and isinstance(verdicts, Panel):
+        weights = np.asarray(verdicts.columns[weight], dtype=np.float64)
+    return VerdictTable(
+        verdicts, table, [runs for runs in repeated if {*runs} <= {*agents}],
+        _both_orders(agents), weights, _shared_range(declared.with_keys(replies)),
+    )  # fmt: skip
 
 
-def _check_weight(name: str | None, frame: nw.DataFrame[Any]) -> None:
-    """Refuse weights of labels that are not there."""
-    if name is not None and name not in frame.columns:
-        raise SourceError(
-            f"there is no column {name!r} with the weights of labels"
-            f"{suggestion(name, frame.columns)}; columns: {', '.join(frame.columns)}. "
-            "--label-next writes them: pass its file, with the labels, as --labels, or "
-            "name another column (--weight)."
-        )
+def _layout(first: Table, declared: Declared) -> tuple[pa.Table, Declared]:
+    """Return the rows and what is known of their layout; names stay as written."""
+    schema, rows, long = first.schema, _rows(first), declared.long
+    if long is None and not declared.agents:
+        long = schema.long or _long_by_name(rows)
+    named = long[:2] if isinstance(long, tuple) else (schema.id,)
+    for name in named:
+        if name in rows.column_names:
+            rows = _as_written(first.source, rows, str(name))
+    declared = replace(declared, long=long, outcome=declared.outcome or schema.outcome,
+                       decimal=declared.decimal or schema.decimal)  # fmt: skip
+    if declared.outcome is None and not declared.agents:
+        columns, others = _possible_columns(rows, declared, schema)
+        outcome = find_labels(rows, declared, columns, others)
+        declared = replace(declared, outcome=outcome)
+    if isinstance(long, tuple) and declared.outcome in long:
+        fault = Fault("two-roles", column=declared.outcome, cures=(Cure("name-other"),),
+                      fields={"keys": ["long", "outcome"]})  # fmt: skip
+        raise TableFaults([fault], table=first.name)
+    return rows, declared
 
 
-def _id_column(written: TableFormat) -> str:
-    return written.long[0] if written.long else written.id or "id"
+def _as_written(source: Source, rows: pa.Table, name: str) -> pa.Table:
+    """Return the rows with names as a file has them: 007 is not 7."""
+    text = source.text(name)
+    return rows if text is None else _with_column(rows, name, text)
 
 
-def _check_layout(frame: nw.DataFrame[Any]) -> None:
-    """Refuse a long table that is read as a wide one."""
-    named = [
-        next((name for name in frame.columns if name.lower() in words), None)
-        for words in LONG_NAMES
-    ]
-    if all(named) and frame[str(named[1])].dtype == nw.String:
-        raise SourceError(
-            f"a table without --long has one row per item; the columns {named[0]!r}, "
-            f"{named[1]!r} and {named[2]!r} look like one row per verdict. Pass --long "
-            f"{shlex.join(map(str, named))}."
-        )
+def _rows(table: Table) -> pa.Table:
+    return table.source.table() if table.rows is None else table.rows
 
 
-def _verdict_columns(frame: nw.DataFrame[Any], written: TableFormat) -> list[str]:
-    """Columns of a wide table that may hold verdicts."""
-    others = {written.id or "id", written.time or "time", written.outcome}
-    others |= {*written.ignore, *written.columns}
-    names = [name for name in frame.columns if name not in others]
-    return [n for n in names if not written.agents or _is_named(n, written.agents)]
+def _long_by_name(rows: pa.Table) -> tuple[str, str, str] | None:
+    """Columns of the item, the judge and the verdict, where all are called like it.
+
+    The judges are text, and items and judges occur more than once.
+    """
+    names = [[name for name in rows.column_names if name.lower() in usual]
+             for usual in LONG_NAMES]  # fmt: skip
+    repeated = {name for own in names[:2] for name in own
+                if len(rows.column(name).unique()) < len(rows)}  # fmt: skip
+    items, judges = ([name for name in own if name in repeated] for own in names[:2])
+    judges = [name for name in judges if cells.is_text(cells.plain(rows.column(name)))]
+    if items and judges and names[2]:
+        return items[0], judges[0], names[2][0]
+    return None
+
+
+def _possible_columns(
+    rows: pa.Table, declared: Declared, schema: Schema
+) -> tuple[list[str], list[str]]:
+    """Columns that may hold verdicts, and of a long table those that may say more."""
+    roles = {*declared.roles().values(), *declared.columns, schema.id, schema.time}
+    chosen = declared.agents or (EVERY,)
+    long = declared.long if isinstance(declared.long, tuple) else ()
+    found = [
+        name for name in rows.column_names
+        if name not in roles and name not in long and is_chosen(name, chosen)
+        and not is_chosen(name, declared.ignore)
+    ]  # fmt: skip
+    if not long:
+        return found, []
+    return [name for name in long[2:] if name in rows.column_names], found
+
+
+def _resolve(source: Source, words: NumberedWords, answer: Answer) -> Table:
+    """Return the table; refuse it with all that is wrong or not known, words too."""
+    found = examine(source, words.declared, labelled=False, answer=answer)
+    faults = [*words.faults, *found.faults]
+    questions = [*words.questions, *found.questions]
+    if (faults or questions) and not (found.faults or found.questions):
+        faults += _cell_faults(found.table)
+    if faults or questions:
+        raise TableFaults(faults, questions, source.name)
+    return found.table
+
+
+def _cell_faults(table: Table) -> tuple[Fault, ...]:
+    try:
+        decode(table)
+    except TableFaults as error:
+        return error.faults
+    return ()
+
+
+def _verdicts(table: Table) -> tuple[Panel | ReportTable, Table]:
+    """Return a panel or, where no item has a label, the reports on all items."""
+    cases = decode(table)
+    blank = empty_cases(cases.layout)
+    known = np.zeros(len(cases), bool)
+    if cases.outcomes is not None:
+        known = (cases.outcomes != UNKNOWN) & ~blank
+    if known.sum() == 1:
+        fault = Fault("single-label", column=table.schema.outcome,
+                      cures=(Cure("label-more"),))  # fmt: skip
+        raise TableFaults([fault], table=table.name)
+    if known.any():
+        return panel_of(table)
+    notes = [*cases.notes]
+    if blank.any():
+        notes.append(Note("empty-cases", {"count": int(blank.sum())}))
+    return cases.take(~blank), replace(table, notes=tuple(notes))
+
+
+def _shared_range(declared: Declared) -> tuple[float, float] | None:
+    """Return the range of scores that all judges share; None where there is none."""
+    if EVERY not in declared.scores:
+        return None
+    unit = Unit.of_scores(declared.scores[EVERY])
+    return unit.zero, unit.one
 
 
 def _both_orders(judges: Sequence[str]) -> list[tuple[str, str]]:
@@ -174,170 +270,171 @@ def _both_orders(judges: Sequence[str]) -> list[tuple[str, str]]:
     return [pair for pair in pairs if pair[0] in judges]
 
 
-def in_words_of_a_jury(sentence: str) -> str:
-    """Say judge, item and verdict where any other table has agents and cases."""
-    sentence = sentence.replace(CURE, "")
-    for word, own in WORDS.items():
-        # Not inside quotes, options and names that follow one.
-        own_word = rf"(?<!--ignore )(?<![-'\w]){word}(?P<s>s?)(?![-'\w])"
-        found = re.finditer(rf"{QUOTED}|{own_word}", sentence)
-        for match in reversed([one for one in found if one["s"] is not None]):
-            start, end = match.span()
-            sentence = f"{sentence[:start]}{own}{match['s']}{sentence[end:]}"
-    return re.sub("^pooling needs", "a jury needs", sentence)
-
-
 def _split_runs(
-    frame: nw.DataFrame[Any], written: TableFormat, long: tuple[str, str, str]
-) -> tuple[nw.DataFrame[Any], TableFormat, list[tuple[str, ...]]]:
+    rows: pa.Table, declared: Declared, time: str | None
+) -> tuple[pa.Table, Declared, list[tuple[str, ...]]]:
     """Give each run of a judge a name of its own, where a judge answered twice."""
-    item, judge, verdict = long
-    if not {item, judge, verdict} <= set(frame.columns):
-        return frame, written, []  # the reader says which one is missing
-    names = [str(name) for name in frame[judge].to_list()]
-    answered = np.flatnonzero(~is_empty(frame[verdict]))
-    items = frame[item].to_list()
+    long = declared.long
+    if time is not None or declared.updates != LAST or not isinstance(long, tuple):
+        return rows, declared, []
+    if not {*long} <= {*rows.column_names}:
+        return rows, declared, []  # the fault of the missing one comes later
+    items, judges, _ = (_texts(rows, name) for name in long)
+    gone = cells.is_empty(cells.plain(rows.column(long[2])), declared.missing)
+    answered = [row for row in np.flatnonzero(~gone).tolist() if judges[row]]
     columns, groups = number_runs(
-        [items[row] for row in answered], [names[row] for row in answered]
+        [items[row] for row in answered], [str(judges[row]) for row in answered]
     )
     if not groups:
-        return frame, written, []
+        return rows, declared, []
     for row, column in zip(answered, columns, strict=True):
-        names[row] = column
-    if written.agents:
-        groups = [group for group in groups if _is_named(group[0], written.agents)]
-        more = [run for group in groups for run in group[1:]]
-        written = replace(written, agents=(*written.agents, *more))
-    if not isinstance(written.percent, bool):
-        runs = [
-            run for group in groups if written.in_percent(group[0]) for run in group
-        ]
-        written = replace(written, percent=(*written.percent, *runs))
-    written = replace(written, scores=_of_runs(written.scores, groups))
-    return frame.with_columns(_series(frame, judge, names)), written, groups
+        judges[row] = column
+    return _with_column(rows, long[1], judges), _of_runs(declared, groups), groups
 
 
-def _of_runs(scores: Sequence[str], groups: list[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return ranges of scores that name the runs of their judges too."""
-    found = []
-    for text in scores:
-        span = ScoreRange.parse(text)
-        runs = [run for group in groups if span.is_of(group[0]) for run in group]
-        named = f"{join_patterns(runs)}," if span.agents and runs else ""
-        found.append(named + text)
-    return tuple(found)
+def _of_runs(declared: Declared, groups: Sequence[tuple[str, ...]]) -> Declared:
+    """Return what is said of judges of their runs, too."""
+
+    def runs(names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(run for group in groups if is_chosen(group[0], names)
+                     for run in group)  # fmt: skip
+
+    percent = declared.percent
+    if isinstance(percent, tuple):
+        percent = (*percent, *runs(percent))
+    spans = {run: span for judge, span in declared.scores.items() if judge != EVERY
+             for run in runs((judge,))}  # fmt: skip
+    return replace(
+        declared, agents=(*declared.agents, *runs(declared.agents)),
+        ignore=(*declared.ignore, *runs(declared.ignore)), percent=percent,
+        scores={**declared.scores, **spans},
+    )  # fmt: skip
 
 
-def _is_named(judge: str, patterns: Sequence[str]) -> bool:
-    return any(fnmatchcase(judge, pattern) for pattern in patterns)
+def _texts(rows: pa.Table, name: str) -> list[str | None]:
+    """Cells of a column as text without spaces around it."""
+    return cells.trim(cells.plain(rows.column(name))).to_pylist()  # type: ignore[no-any-return]
+
+
+def _with_column(rows: pa.Table, name: str, values: Any) -> pa.Table:
+    column = pa.array(values, pa.string())
+    if name in rows.column_names:
+        return rows.set_column(rows.column_names.index(name), name, column)
+    return rows.append_column(name, column)
+
+
+def _keep_weights(source: Source, rows: pa.Table, declared: Declared) -> Declared:
+    """Read the weights of labels beside the reports: only labels have them."""
+    name = declared.weight
+    if name is None:
+        return declared
+    if name not in rows.column_names:
+        fault = column_fault("weight", name, rows.column_names)
+        cures = (*fault.cures, Cure("chosen-labels"))
+        raise TableFaults([replace(fault, cures=cures)], table=source.name)
+    _check_weights(source, rows, name)
+    return replace(declared, weight=None, columns=(*declared.columns, name))
+
+
+def _check_weights(source: Source, rows: pa.Table, name: str) -> None:
+    """Refuse weights that are no numbers."""
+    column, faults = cells.plain(rows.column(name)), FaultList()
+    odd = cells.numbers(column).odd
+    if odd is not None:
+        faults.add_rows("amount-odd", odd, as_written(column), column=name,
+                        cures=(Cure("fix"),))  # fmt: skip
+    faults.raise_all(source.place, source.name)
 
 
 def _join_labels(
-    frame: nw.DataFrame[Any], written: TableFormat, path: Path
-) -> nw.DataFrame[Any]:
-    """Put the labels of a file beside the verdicts, by the ids of the items.
+    first: Table, rows: pa.Table, declared: Declared, labels: Any
+) -> tuple[pa.Table, Declared]:
+    """Put the labels of a table beside the verdicts, by the ids of the items.
 
     Its column of ids has the name that the table of verdicts gives it, or ``id``.
     """
-    key = _id_column(written)
-    id, missing = written.id or key, written.missing
-    given, _ = read_source(path, TableFormat(written.outcome, id=id, missing=missing))
-    names = list(dict.fromkeys([id, key, "id"]))
-    own = next((name for name in names if name in given.columns), names[0])
-    called = " or ".join(map(repr, names))
-    for who, table, name, cure in (
-        ("the table of verdicts", frame, key, "Name the column that has them (--id)."),
-        (f"{path}", given, own, f"Call the column that has them {called}."),
-        (
-            f"{path}",
-            given,
-            written.outcome,
-            "Add it, with the label of each item, or name another one (--outcome).",
-        ),
+    table = examine(labels, Declared(missing=declared.missing), labelled=False).table
+    long = declared.long if isinstance(declared.long, tuple) else None
+    key = long[0] if long else declared.id or first.schema.id or "id"
+    if key not in rows.column_names:
+        raise TableFaults(
+            [column_fault("id", key, rows.column_names)], table=first.name
+        )
+    usual = [name for name in (declared.id, key, "id") if name is not None]
+    id = next((name for name in usual if name in table.source.names), key)
+    outcome = _check_labels(table, id, declared)
+    given, faults = _as_written(table.source, _rows(table), id), FaultList()
+    items, names = _texts(rows, key), _texts(given, id)
+    labels_of = _values(given, outcome, declared.missing)
+    labelled = np.array([label is not None for label in labels_of])
+    known = {*items}
+    unknown = labelled & [name not in known for name in names]
+    faults.add_rows("label-without-item", unknown, lambda t: names[t], column=id,
+                    cures=(Cure("fix"), Cure("leave-out-case")))  # fmt: skip
+    at = np.flatnonzero(labelled).tolist()
+    for column in dict.fromkeys((outcome, declared.weight or outcome)):
+        if column in given.column_names:
+            values = _values(given, column, declared.missing)
+            new = [(row, names[row], values[row]) for row in at]
+            rows = _merge(rows, column, items, new, declared.missing, faults)
+    faults.raise_all(table.source.place, table.name)
+    return rows, replace(declared, outcome=outcome)
+
+
+def _check_labels(table: Table, id: str, declared: Declared) -> str:
+    """Return the column of the labels.
+
+    Refuse labels without ids, and chosen ones that would count as random ones.
+    """
+    names, faults, questions = table.source.names, [], []
+    outcome = declared.outcome or table.schema.outcome
+    if id not in names:
+        faults.append(column_fault("id", id, names))
+    if outcome is None:
+        fields = {"columns": [name for name in names if name != id]}
+        questions.append(Question("no-outcome", "outcome", fields=fields))
+    elif outcome not in names:
+        faults.append(column_fault("outcome", outcome, names))
+    if (
+        declared.weight is None
+        and WEIGHT in names
+        and any(_texts(_rows(table), WEIGHT))
     ):
-        if name not in table.columns:
-            raise SourceError(
-                f"labels are matched by the ids of items; {who} has no column {name!r}"
-                f"{suggestion(name, table.columns)}; columns: "
-                f"{', '.join(table.columns)}. {cure}"
-            )
-    if not written.weight:
-        _check_chosen(given, path)
-    items = [str(value) for value in frame[key].to_list()]
-    columns = [written.outcome, *([written.weight] if written.weight else [])]
-    rows = np.flatnonzero(~is_empty(given[written.outcome]))
-    ids = [str(value) for value in given[own].to_list()]
-    unknown = next((ids[row] for row in rows if ids[row] not in set(items)), None)
-    if unknown is not None:
-        raise SourceError(
-            f"every label must belong to an item; {path} labels {unknown!r}, which the "
-            "table of verdicts does not have. Correct its id or leave it out."
-        )
-    for name in columns:
-        if name in given.columns:
-            values = given[name].to_list()
-            known = _by_item(name, [(ids[row], values[row]) for row in rows])
-            frame = frame.with_columns(_merge(frame, name, items, known))
-    return frame
+        cures = (Cure("set", "weight", WEIGHT), Cure("remove-column"))
+        faults.append(Fault("weights-not-named", column=WEIGHT, cures=cures))
+    if faults or questions:
+        raise TableFaults(faults, questions, table.name)
+    if declared.weight in names:
+        _check_weights(table.source, _rows(table), str(declared.weight))
+    return str(outcome)
 
 
-def _check_chosen(given: nw.DataFrame[Any], path: Path) -> None:
-    """Refuse labels of chosen items that would count as drawn at random."""
-    if WEIGHT in given.columns and not is_empty(given[WEIGHT]).all():
-        raise SourceError(
-            f"labels that were chosen count by their weights; {path} has the column "
-            f"{WEIGHT!r}, which --label-next wrote. Pass --weight {WEIGHT}, or take "
-            "the column out if the labels were drawn at random."
-        )
-
-
-def _by_item(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for item, value in pairs:
-        if found.setdefault(item, value) != value:
-            raise _contradiction(name, item, found[item], value)
-    return found
+def _values(rows: pa.Table, name: str, missing: Sequence[str]) -> list[str | None]:
+    """Labels or weights of a column as text: 1 is '1', also where others are empty."""
+    found = cells.labels(cells.plain(rows.column(name)), missing).to_pylist()
+    return [None if value is None else str(value) for value in found]
 
 
 def _merge(
-    frame: nw.DataFrame[Any], name: str, items: list[str], known: dict[str, Any]
-) -> nw.Series[Any]:
-    """Return the column with what is known of each item; what is there must agree."""
-    merged = [known.get(item) for item in items]
-    if name in frame.columns:
-        empty, values = is_empty(frame[name]), frame[name].to_list()
-        for row, value in enumerate(values):
-            if empty[row]:
-                continue
-            if merged[row] is not None and str(merged[row]) != str(value):
-                raise _contradiction(name, items[row], value, merged[row])
-            merged[row] = value
-    if len({type(value) for value in merged if value is not None}) > 1:
-        merged = [None if value is None else str(value) for value in merged]
-    return _series(frame, name, merged)
-
-
-def _contradiction(name: str, item: str, one: Any, other: Any) -> OutcomeError:
-    return OutcomeError(
-        f"an item must have one {name}; item {item!r} has {one!r} and {other!r}. "
-        "Correct one."
-    )
-
-
-def _series(frame: nw.DataFrame[Any], name: str, values: list[Any]) -> nw.Series[Any]:
-    return nw.new_series(name, values, backend=frame.implementation)
-
-
-def _numbers(name: str, column: Any) -> FloatArray:
-    """Weights of labels, NaN where there is none."""
-    found = []
-    for value in column:
-        empty = value is None or str(value).strip() in ("", "nan")
-        try:
-            found.append(np.nan if empty else float(value))
-        except ValueError:
-            raise SettingError(
-                f"a label weight must be a number, or empty for labels drawn at "
-                f"random; column {name!r} has {value!r} (--weight)"
-            ) from None
-    return np.array(found, dtype=np.float64)
+    rows: pa.Table, name: str, items: Sequence[str | None],
+    given: Sequence[tuple[int, str | None, str | None]], missing: Sequence[str],
+    faults: FaultList,
+) -> pa.Table:  # fmt: skip
+    """Return the rows with values that are ``given``; what is there must agree."""
+    before: list[str | None] = [None] * len(items)
+    if name in rows.column_names:
+        before = _values(rows, name, missing)
+    there = {i: value for i, value in zip(items, before, strict=True) if value}
+    found: dict[str | None, str] = {}
+    for row, item, value in given:
+        if value is None:
+            continue
+        first = found.setdefault(item, value)
+        other = there.get(item, value) if first == value else first
+        if other != value:
+            fields = {"case": item, "other": other}
+            faults.add(Fault("values-differ", column=name, row=row, found=value,
+                             cures=(Cure("correct-one"),), fields=fields))  # fmt: skip
+    merged = [found.get(item) if own is None else own
+              for item, own in zip(items, before, strict=True)]  # fmt: skip
+    return _with_column(rows, name, merged)

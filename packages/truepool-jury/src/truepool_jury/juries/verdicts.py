@@ -181,7 +181,7 @@ class Verdicts:
         twice = sorted({name for name in named if named.count(name) > 1})
         if twice:
             raise SettingError(
-                "a column may be paired once only (--swapped, --repeated); "
+                "a column may be paired once only, as swapped or as repeated; "
                 f"{twice[0]!r} is named twice. Leave it out of one of them."
             )
         reports, gone = self.reports.copy(), []

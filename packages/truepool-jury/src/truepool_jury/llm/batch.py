@@ -69,7 +69,7 @@ class Batch:
     def __post_init__(self) -> None:
         if not 1 <= self.concurrency <= MAX_CONCURRENCY:
             raise SettingError(
-                f"--concurrency must be from 1 to {MAX_CONCURRENCY}; got "
+                f"concurrency must be from 1 to {MAX_CONCURRENCY}; got "
                 f"{self.concurrency}"
             )
         self._jitter = Random()

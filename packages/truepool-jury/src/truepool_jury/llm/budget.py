@@ -42,13 +42,13 @@ class Budget:
                 )
         if (self.price_in is None) != (self.price_out is None):
             raise SettingError(
-                "prices are needed of prompts and of answers; got one of --price-in "
-                "and --price-out. Give both."
+                "prices are needed of prompts and of answers; got one of price-in "
+                "and price-out. Give both."
             )
         if self.money is not None and self.price_in is None:
             raise SettingError(
                 "a budget in money needs the prices of a million tokens; give "
-                "--price-in and --price-out"
+                "price-in and price-out"
             )
 
 
@@ -105,7 +105,7 @@ class Spending:
             if self.budget.tokens is not None or self.budget.money is not None:
                 raise EndpointError(
                     "a budget in tokens or money needs an endpoint that counts tokens; "
-                    "this one does not. Set --budget-calls instead."
+                    "this one does not. Limit the calls instead (budget-calls)."
                 )
             return
         self.tokens_in += used[0] or 0

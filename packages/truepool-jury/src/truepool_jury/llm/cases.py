@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+import narwhals as nw
 import numpy as np
+import pyarrow as pa
 
 from truepool.core.arrays import Array, BoolArray
-from truepool.core.errors import SourceError, suggestion
 from truepool.panel.labels import Labels, encode_outcomes
-from truepool.tables import read_frame
-from truepool.tables.numbers import is_empty
+from truepool.tables import Cure, Fault, Question, TableFaults, cells, open_source
+from truepool.tables.infer import OUTCOMES
+from truepool.tables.source import INDEXES, Dialect, column_fault
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +31,8 @@ class Cases:
         Which outcomes are known.
     given : array
         Labels of the known outcomes.
+    outcome : str or None
+        Column of the outcomes, None where there is none.
     """
 
     frame: Any
@@ -36,44 +40,44 @@ class Cases:
     copied: dict[str, Array]
     known: BoolArray
     given: Array
+    outcome: str | None = None
 
     @classmethod
     def read(
         cls,
         table: Any,
         *,
-        outcome: str,
+        outcome: str | None = None,
         id: str | None = None,
         time: str | None = None,
         ignore: Sequence[str] = (),
     ) -> Self:
-        """Read a file or a frame."""
-        frame = read_frame(table, id)
-        for name in (id, time, *ignore):
-            if name is not None and name not in frame.columns:
-                raise SourceError(
-                    f"there is no column {name!r}{suggestion(name, frame.columns)}; "
-                    f"columns: {', '.join(frame.columns)}"
-                )
-        if outcome in (id, time):
-            raise SourceError(
-                f"a column has one meaning; {outcome!r} is the outcome and cannot be "
-                "the id or the time"
-            )
+        """Read a file or a frame; an outcome that nobody names has a usual name."""
+        text = () if id is None else (id,)
+        source = open_source(table, Dialect(text=text))
+        rows = source.table().drop_columns([n for n in INDEXES if n in source.names])
+        others = {id, time, *ignore}
+        outcome = outcome or _usual_outcome(
+            [name for name in rows.column_names if name not in others]
+        )
+        _check_columns(rows.column_names, outcome, id, time, ignore)
         usual = {id or "id", time or "time"} - {outcome}
-        kept = [name for name in frame.columns if name in usual]
-        known, given = np.zeros(len(frame), dtype=bool), np.array([], dtype=np.int64)
-        if outcome in frame.columns:
-            known = ~is_empty(frame[outcome])
-            given = np.asarray(frame[outcome].filter(known.tolist()).to_list())
-            frame = frame.drop(outcome)
+        kept = [name for name in rows.column_names if name in usual]
+        known, given = np.zeros(len(rows), dtype=bool), np.array([], dtype=np.int64)
+        outcome = outcome if outcome in rows.column_names else None
+        if outcome is not None:
+            column = cells.plain(rows.column(outcome))
+            known = ~cells.is_empty(column)
+            given = np.asarray(column.filter(pa.array(known)).to_pylist())
+            rows = rows.drop_columns([outcome])
         others = {*kept, *ignore}
         return cls(
-            frame,
-            tuple(name for name in frame.columns if name not in others),
-            {name: np.asarray(frame[name].to_list(), dtype=object) for name in kept},
+            nw.from_native(rows, eager_only=True),
+            tuple(name for name in rows.column_names if name not in others),
+            {n: np.asarray(rows.column(n).to_pylist(), dtype=object) for n in kept},
             known,
             given,
+            outcome,
         )
 
     @property
@@ -82,6 +86,36 @@ class Cases:
         found = np.full(len(self.known), None, dtype=object)
         found[self.known] = self.given.tolist()
         return found
+
+
+def _usual_outcome(names: Sequence[str]) -> str | None:
+    """Column that is called like an outcome: as a feature it would give that away."""
+    found = [name for name in names if name.lower() in OUTCOMES]
+    if len(found) > 1:
+        raise TableFaults((), [Question("which-outcome", "outcome", tuple(found))])
+    return found[0] if found else None
+
+
+def _check_columns(
+    names: Sequence[str],
+    outcome: str | None,
+    id: str | None,
+    time: str | None,
+    ignore: Sequence[str],
+) -> None:
+    """Refuse columns that are named and not there, or named for two things."""
+    named = [("id", id), ("time", time), *(("ignore", name) for name in ignore)]
+    faults = [
+        column_fault(key, name, names, several=key == "ignore")
+        for key, name in named
+        if name is not None and name not in names
+    ]
+    if outcome is not None and outcome in (id, time):
+        keys = ["outcome", "id" if outcome == id else "time"]
+        faults.append(Fault("two-roles", column=outcome, fields={"keys": keys},
+                            cures=(Cure("name-other"),)))  # fmt: skip
+    if faults:
+        raise TableFaults(faults)
 
 
 def common_labels(tables: Sequence[Cases], positive: Any) -> Labels | None:

@@ -55,7 +55,7 @@ class Endpoint:
             raise EndpointError(
                 f"the key of the endpoint must be in the environment variable "
                 f"{key_variable}, which is not set. Set it, or name another variable "
-                "with --key-variable; where no key is needed, any text will do."
+                "(key-variable); where no key is needed, any text will do."
             )
         if not (key.isascii() and key.isprintable() and " " not in key):
             raise EndpointError(
@@ -64,12 +64,12 @@ class Endpoint:
             )
         if not 0 < timeout < float("inf"):
             raise SettingError(
-                f"--timeout must be a positive number of seconds; got {timeout:g}"
+                f"timeout must be a positive number of seconds; got {timeout:g}"
             )
         for name in request or {}:
             if name in RESERVED:
                 raise SettingError(
-                    f"--request adds fields that have no option; got {name!r}. Leave "
+                    f"a request has its own {name!r}; other fields may be added. Leave "
                     "it out."
                 )
         url = base_url or os.environ.get(URL_VARIABLE) or None
@@ -102,7 +102,7 @@ class Endpoint:
         if not isinstance(found, ChatCompletion):
             raise EndpointError(
                 f"the endpoint must return chat completions; {client.base_url} returns "
-                f"something else. Check --base-url, which usually ends in /v1."
+                f"something else. Check the base URL, which usually ends in /v1."
             )
         return Completion.from_response(found, self.key)
 
@@ -127,13 +127,13 @@ class Endpoint:
         if is_unreachable(error):
             return EndpointError(
                 f"there must be an endpoint at {where}; no connection could be made "
-                f"({self.censor(error.__cause__)}). Check --base-url, or "
-                f"{URL_VARIABLE}; it usually ends in /v1."
+                f"({self.censor(error.__cause__)}). Check the base URL, "
+                f"which {URL_VARIABLE} may have; it usually ends in /v1."
             )
         if isinstance(error, APITimeoutError):
             return EndpointError(
                 f"the endpoint must answer within {amount(self.timeout)} s; {where} "
-                "did not. Allow more with --timeout, or lower --concurrency."
+                "did not. Allow a longer timeout, or a lower concurrency."
             )
         if not isinstance(error, APIStatusError):
             return EndpointError(
@@ -144,7 +144,7 @@ class Endpoint:
             return EndpointError(
                 f"the endpoint must accept the key; {where} refuses the one in "
                 f"{self.key_variable} ({error.status_code}). Set a valid one, or name "
-                "another variable with --key-variable."
+                "another variable (key-variable)."
             )
         if error.status_code == 404:
             return await self._explain_404(client, where)
@@ -161,15 +161,15 @@ class Endpoint:
         except (OpenAIError, ValueError, TypeError, AttributeError):
             return EndpointError(
                 f"there must be chat completions at {where}; it knows neither them nor "
-                f"a list of models. Check --base-url, or {URL_VARIABLE}, which usually "
-                f"ends in /v1, and --model {self.model}."
+                f"a list of models. Check the model {self.model!r}, and the base URL, "
+                f"which {URL_VARIABLE} may have; it usually ends in /v1."
             )
         close = suggestion(self.model, known) or (
             f"; it has {', '.join(known[:5])}" if known else ""
         )
         return EndpointError(
             f"the model must be one of the endpoint; {where} has no "
-            f"{self.model!r}{self.censor(close)}. Name another with --model."
+            f"{self.model!r}{self.censor(close)}. Name another model."
         )
 
     def censor(self, text: object) -> str:

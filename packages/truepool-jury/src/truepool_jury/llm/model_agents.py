@@ -27,7 +27,6 @@ def name_agents(
     templates: Sequence[Template],
     endpoints: Sequence[Endpoint],
     cases: Cases,
-    outcome: str,
 ) -> list[ModelAgent]:
     """Return the agents, after a look at the names of columns on both sides."""
     agents = []
@@ -49,7 +48,7 @@ def name_agents(
                 agents.append(ModelAgent(name, endpoint, template, swapped=True))
     names = [agent.name for agent in agents]
     for name in names:
-        if names.count(name) > 1 or name in (*cases.copied, outcome):
+        if names.count(name) > 1 or name in (*cases.copied, cases.outcome):
             raise AgentError(
                 "no two columns may have the same name, and an agent is named by its "
                 f"template and model; got {name!r} twice. Name each model once, or "

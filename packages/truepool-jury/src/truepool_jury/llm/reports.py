@@ -14,6 +14,8 @@ from truepool.core.errors import SettingError
 from truepool.core.formatting import printable
 from truepool.core.seeds import check_seed
 from truepool.panel.labels import Labels
+from truepool.tables import TableFaults
+from truepool.tables.source import column_fault
 from truepool_jury.llm import answer, answer_cache
 from truepool_jury.llm.batch import Batch, count_stored
 from truepool_jury.llm.budget import Budget, Spending
@@ -57,6 +59,8 @@ class ModelReports:
         The beginning of an answer that cannot be read, if there is one.
     stopped : str or None
         Why the run ended before all answers were there.
+    outcome : str or None
+        Column of the outcomes, if there is one.
     """
 
     columns: dict[str, Array]
@@ -70,6 +74,7 @@ class ModelReports:
     answered_by: tuple[str, ...]
     unreadable: str | None
     stopped: str | None
+    outcome: str | None = None
 
     @property
     def reports(self) -> FloatArray:
@@ -94,7 +99,7 @@ def ask(
     *,
     templates: Sequence[str | Path] = ("direct",),
     train: Any = None,
-    outcome: str = "y",
+    outcome: str | None = None,
     positive: Any = None,
     id: str | None = None,
     time: str | None = None,
@@ -129,6 +134,7 @@ def ask(
         Other cases, with known outcomes, for examples and for the choice of features.
     outcome, positive, id, time, ignore
         As in `truepool.read_panel`. Outcomes are copied and never shown to the model.
+        Where nobody names it, a column with a usual name, such as y or label, is one.
     samples : int
         Answers per case and agent; the report is the mean of those that can be read.
     probability : "stated", "votes" or "logprobs"
@@ -151,16 +157,17 @@ def ask(
     check_seed(seed)
     if _same_file(table, train):
         raise SettingError(
-            "examples must be other cases than those asked about; the table of --train "
-            f"is {str(table)!r} itself. Name another."
+            "examples must be other cases than those asked about; the training rows "
+            f"are {str(table)!r} itself. Name another table."
         )
     chosen = [Template.load(source) for source in templates]
-    layout: dict[str, Any] = {"outcome": outcome, "ignore": ignore}
-    cases = Cases.read(table, id=id, time=time, **layout)
+    cases = Cases.read(table, outcome=outcome, id=id, time=time, ignore=ignore)
     known = None if train is None else Cases.read(train, outcome=outcome)
+    if outcome is not None and outcome not in (cases.outcome, known and known.outcome):
+        raise TableFaults([column_fault("outcome", outcome, cases.frame.columns)])
     labels = common_labels([cases] if known is None else [cases, known], positive)
     endpoints = [endpoint] if isinstance(endpoint, Endpoint) else list(endpoint)
-    agents = name_agents(chosen, endpoints, cases, outcome)
+    agents = name_agents(chosen, endpoints, cases)
     material = collect_material(
         chosen, question, probability, cases, known, labels, seed
     )
@@ -199,8 +206,8 @@ def ask(
         found = [completions.get(request.name) for request in requests[agent.name]]
         reports, missing[agent.name] = _combine(found, samples, probability)
         columns[agent.name] = 1 - reports if agent.swapped else reports
-    if labels is not None and cases.known.any():
-        columns[outcome] = cases.outcomes
+    if cases.outcome is not None and cases.known.any():
+        columns[cases.outcome] = cases.outcomes
     return ModelReports(
         columns,
         tuple(requests),
@@ -213,20 +220,20 @@ def ask(
         tuple(sorted({c.model for c in completions.values() if c.model})),
         _unreadable(completions.values(), probability),
         stopped,
+        cases.outcome,
     )
 
 
 def _check(question: str, samples: int, probability: str, form: str) -> None:
     if not question.strip():
         raise SettingError(
-            "the question must be a sentence, as in --question 'Is this an attack?'; "
-            "got none"
+            "the question must be a sentence, as in 'Is this an attack?'; got none"
         )
     if not 1 <= samples <= MAX_SAMPLES:
-        raise SettingError(f"--samples must be from 1 to {MAX_SAMPLES}; got {samples}")
+        raise SettingError(f"samples must be from 1 to {MAX_SAMPLES}; got {samples}")
     for name, value, known in (
-        ("--probability", probability, get_args(answer.Probability)),
-        ("--answer-format", form, get_args(answer.Format)),
+        ("probability", probability, get_args(answer.Probability)),
+        ("answer-format", form, get_args(answer.Format)),
     ):
         if value not in known:
             raise SettingError(f"{name} must be one of {', '.join(known)}; got {value}")

@@ -28,7 +28,7 @@ class Retry:
 
     def __post_init__(self) -> None:
         if self.retries < 0:
-            raise SettingError(f"--retries must be at least 0; got {self.retries}")
+            raise SettingError(f"retries must be at least 0; got {self.retries}")
 
     def wait(self, error: Any, retry: int, jitter: Random) -> float | None:
         """Return the seconds to wait before a retry; None if there must be none."""

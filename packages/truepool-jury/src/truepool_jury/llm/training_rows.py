@@ -32,7 +32,7 @@ def draw_examples(outcomes: IntArray, seed: int) -> IntArray:
         raise OutcomeError(
             f"examples need at least {EXAMPLES} training rows, of both labels; got "
             f"{len(outcomes)} rows of {len(np.unique(outcomes))}. Name another table "
-            "with --train."
+            "of training rows."
         )
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(outcomes))
@@ -82,14 +82,14 @@ def collect_material(
     if known is None or labels is None or not known.known.any():
         which = next(t.name for t in templates if t.variables & FROM_TRAINING)
         raise OutcomeError(
-            f"the template {which!r} needs cases with known outcomes; name a table of "
-            "other cases than these, with the same columns, with --train"
+            f"the template {which!r} needs training rows: other cases than these, with "
+            "the same columns and known outcomes. Name a table of them (train)."
         )
     lacking = [name for name in cases.features if name not in known.frame.columns]
     if lacking:
         raise SourceError(
-            "the table of --train must have the features of the cases; it has no "
-            f"{lacking[0]!r}. Leave that out of both with --ignore."
+            "the training rows must have the features of the cases; they have no "
+            f"{lacking[0]!r}. Leave that out of both (ignore)."
         )
     training = known.frame.select(list(cases.features)).filter(known.known.tolist())
     outcomes = labels.encode(known.given)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MAX_ITEMS = 12
 """Items that the page lists; the table of items has all."""
+ALL_ITEMS = "the table of items has all."
 MAX_JUDGES = 30
 """Judges that a figure has room for; tables show all."""
 MAX_DIAGRAMS = 12
@@ -187,7 +188,7 @@ def _people(jury: Jury) -> Section:
         (str(jury.ids[t]), percent(jury.pooled[t]), names[int(jury.decisions[t])])
         for t in first
     )
-    note = f"The {len(first)} with the largest expected cost; -o FILE writes all."
+    note = f"The {len(first)} with the largest expected cost; {ALL_ITEMS}"
     grid = Grid(
         "Items for a person",
         ("item", "pooled probability", "decided so if no person looks"),
@@ -211,9 +212,8 @@ def _labels(jury: Jury) -> Section:
     if jury.plan is None and unlabelled >= MIN_PER_STRATUM:
         most = min(unlabelled, 50)
         lines.append(
-            f"Run truepool jury with --label-next {most} -o items.csv to choose "
-            f"{most} items; labels of these, given back with their weights, keep the "
-            "rate unbiased. "
+            f"A jury can choose {most} items to label next (label-next); their labels, "
+            "given back with their weights, keep the rate unbiased. "
             f"{WHAT_CHOSEN_LABELS_DO}"
         )
     elif jury.plan is not None:
@@ -229,7 +229,7 @@ def _labels(jury: Jury) -> Section:
                 "Items to label",
                 ("item", "pooled probability", "label_weight"),
                 rows,
-                (f"And {left} more; -o FILE writes all.",) if left else (),
+                (f"And {left} more; {ALL_ITEMS}",) if left else (),
             )
         )
     return _section("labels", "Labels", "What to label next?", lines, grids=grids)

@@ -20,6 +20,7 @@ from truepool.render.numbers import (
 )
 from truepool_jury.juries import Jury
 from truepool_jury.juries.column_pairs import MIN_ITEMS
+from truepool_jury.juries.values import WEIGHT
 from truepool_jury.measures.automation import Certificate
 from truepool_jury.render.advice import WHAT_CHOSEN_LABELS_DO, bound, limit
 
@@ -132,8 +133,9 @@ def automation(jury: Jury) -> Iterator[str]:
     if jury.costs.fn != jury.costs.fp and jury.labelled < len(jury):
         yield (
             "A missed item and a false alarm count alike in this limit on errors, "
-            "whatever they cost. To go by cost, pass --budget N: a person then gets "
-            "the N items with the largest expected cost, and no limit is promised."
+            "whatever they cost. To go by cost, say how many items a person can look "
+            "at (budget): those with the largest expected cost. No limit is promised "
+            "then."
         )
     if found.outlook != "complete":
         yield _outlook(found)
@@ -193,8 +195,8 @@ def label_plan_lines(jury: Jury) -> Iterator[str]:
     if jury.plan is not None:
         yield (
             f"{pluralize(len(jury.plan.cases), 'item')} chosen to label next, more of "
-            "them where the jury is less sure; give their labels back with their "
-            "label_weight (-o FILE, --labels FILE --weight label_weight). "
+            "them where the jury is less sure; the table of items has their "
+            f"{WEIGHT}. Give the labels back with it. "
             f"{WHAT_CHOSEN_LABELS_DO}"
         )
 

@@ -1,17 +1,18 @@
 """``truepool game``: equilibrium and price of anarchy."""
 
 import warnings
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from truepool.cli import options
-from truepool.cli.options import option
+from truepool.cli.costs import check_constant_costs
+from truepool.cli.keys import key, option
+from truepool.cli.run import UNWEIGHTED, Run
 
 if TYPE_CHECKING:
-    from truepool.tables import TableFormat
+    from truepool.tables import Declared
     from truepool_lab.games import Game
 
 
@@ -26,9 +27,8 @@ def _game_option(value: str, help: str) -> Any:
     return typer.Option(metavar=value, help=help)
 
 
-@partial(options.with_table, refused=options.UNWEIGHTED)
+@options.verb(keys=("agents", "ignore", "id", "time"), refused=UNWEIGHTED)
 def game(
-    context: typer.Context,
     panel: Annotated[
         Path | None,
         typer.Argument(
@@ -38,77 +38,87 @@ def game(
     ] = None,
     payment: Annotated[
         list[str] | None,
-        option("--payment", "How agents are paid (default: try all). Repeatable."),
+        option("payment", "How agents are paid (default: try all). Repeatable."),
     ] = None,
     agent_count: Annotated[int, _game_option("NUMBER", "Number of agents.")] = 5,
     correlation: Annotated[
         float, _game_option("NUMBER", "Pearson correlation of two agents' beliefs.")
     ] = 0.5,
     mean: Annotated[
-        float, _game_option("NUMBER", "Share of positive cases, E[y].")
+        float, key("mean", "Share of positive cases, E[y].", "NUMBER")
     ] = 0.3,
     offset: Annotated[
         float,
-        _game_option(
-            "NUMBER", "How far beliefs lie above the truth on average, E[b] - E[y]."
+        key(
+            "offset",
+            "How far beliefs lie above the truth on average, E[b] - E[y].",
+            "NUMBER",
         ),
     ] = 0.0,
     concentration: Annotated[
         float,
-        _game_option(
-            "NUMBER", "How close beliefs lie to their mean; larger is closer."
+        key(
+            "concentration",
+            "How close beliefs lie to their mean; larger is closer.",
+            "NUMBER",
         ),
     ] = 4.0,
     beliefs: Annotated[
         str,
-        _game_option(
-            "NAME",
+        key(
+            "beliefs",
             "copula (Beta beliefs), factor (calibrated agents) or outcome (beliefs "
             "given the outcome, as classifiers have).",
+            "NAME",
         ),
     ] = "copula",
     truth: Annotated[
         str,
-        _game_option(
-            "NAME",
+        key(
+            "truth",
             "What outcomes depend on: mean (the mean belief) or latent (the shared "
             "factor).",
+            "NAME",
         ),
     ] = "mean",
     separation: Annotated[
         float | None,
-        _game_option(
-            "NUMBER",
-            "With --beliefs outcome: mean belief given a positive outcome minus that "
+        key(
+            "separation",
+            "With beliefs=outcome: mean belief given a positive outcome minus that "
             "given a negative one (default: every agent is calibrated).",
+            "NUMBER",
         ),
     ] = None,
     random_outcomes: Annotated[
         bool,
-        typer.Option(
-            "--random-outcomes",
-            help="Draw outcomes at random instead of using expectations.",
+        key(
+            "random-outcomes",
+            "Draw outcomes at random instead of using expectations.",
+            "true",
         ),
     ] = False,
-    cases: Annotated[int, _game_option("NUMBER", "Number of cases.")] = 10_000,
+    cases: Annotated[int, key("cases", "Number of cases.", "NUMBER")] = 10_000,
     threshold: options.Threshold = None,
     cost_fn: options.ConstantFn = "1",
     cost_fp: options.ConstantFp = "1",
-    pool: Annotated[str, option("--pool", "How reports are pooled.")] = "mean",
+    pool: Annotated[str, option("pool", "How reports are pooled.")] = "mean",
     response: Annotated[
         str,
         _game_option("NAME", "What agents may do: shift, affine, threshold or exact."),
     ] = "shift",
     order: Annotated[
-        str, _game_option("NAME", "Who moves when: sequential or simultaneous.")
+        str, key("order", "Who moves when: sequential or simultaneous.", "NAME")
     ] = "sequential",
     sees: Annotated[
         str | None,
-        _game_option(
-            "NUMBER", "How many other reports an agent sees: all, none or a number."
+        key(
+            "sees",
+            "How many other reports an agent sees: all, none or a number.",
+            "NUMBER",
         ),
     ] = None,
-    rounds: Annotated[int, _game_option("NUMBER", "Rounds of best responses.")] = 20,
+    rounds: Annotated[int, key("rounds", "Rounds of best responses.", "NUMBER")] = 20,
     sweep: Annotated[
         list[str] | None,
         _game_option(
@@ -116,17 +126,18 @@ def game(
         ),
     ] = None,
     repetitions: Annotated[
-        int, _game_option("NUMBER", "Games simulated at each point of a sweep.")
+        int, key("repetitions", "Games simulated at each point of a sweep.", "NUMBER")
     ] = 1,
     jobs: options.JobsOrAuto = None,
     engine: options.EngineName = "local",
     address: options.Address = None,
     plot: options.Plot = None,
     *,
-    table_format: "TableFormat",
+    declared: "Declared",
     seed: options.Seed = 0,
     json_file: options.Json = None,
     quiet: options.Quiet = False,
+    run: Run,
 ) -> None:
     """Find how agents misreport under a payment, and what it costs."""
     from truepool.cli.engines import choose
@@ -142,12 +153,12 @@ def game(
     where = choose(engine, address, jobs)
     if where is not None and not sweep:
         raise SettingError(
-            f"--engine {engine} solves the games of a sweep; got none. Pass --sweep, "
+            f"engine={engine} solves the games of a sweep; got none. Pass --sweep, "
             "or leave it out."
         )
     costs = Costs(*map(options.parse_cost, (cost_fn, cost_fp)))
-    options.check_constant_costs(costs, "the cases of a game share their costs")
-    options.check_unweighted(table_format, "a game counts")
+    check_constant_costs(costs, "the cases of a game share their costs")
+    run.check_unweighted(declared, "a game counts")
     decision: dict[str, Any] = {"threshold": threshold, "costs": costs, "pool": pool}
     if panel is not None:
         if sweep:
@@ -155,13 +166,11 @@ def game(
                 "a sweep simulates beliefs; got a table as well. Leave out the table "
                 "or --sweep."
             )
-        options.check_not_given(
-            context, SIMULATION, "simulates beliefs; a table has its own"
-        )
-        played = options.read_panel(panel, table_format, costs=costs)
+        run.check_not_given(SIMULATION, "simulates beliefs; a table has its own")
+        played, _ = run.read_panel(panel, declared, costs=costs)
         chosen = Game.on(played, **decision)
     else:
-        options.check_no_columns(table_format, "simulate beliefs")
+        run.check_no_columns("simulate beliefs")
         chosen = Game(
             agents=agent_count, correlation=correlation, mean=mean, offset=offset,
             concentration=concentration, model=beliefs, truth=truth, cases=cases,

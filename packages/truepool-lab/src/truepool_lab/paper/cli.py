@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from truepool.cli import options
-from truepool.cli.options import option
+from truepool.cli.keys import option
 
 
 def reproduce(
@@ -30,7 +30,7 @@ def reproduce(
     output: Annotated[
         Path,
         option(
-            "--output",
+            "output",
             "Folder for rows, verdicts, figures and pages.",
             metavar="FOLDER",
         ),

@@ -61,7 +61,7 @@ def reproduce(
         for name, batch in batches.items()
     }
     answers = tuple(_answer(label, size, experiments, rows) for label in wanted)
-    where = f"--jobs {jobs}" if engine is None else "--engine ray"
+    where = f"--set jobs={jobs}" if engine is None else "--set engine=ray"
     command = " ".join(["truepool reproduce", *labels, f"--{size}", where])
     return Reproduction(size, answers, _environment(command))
 

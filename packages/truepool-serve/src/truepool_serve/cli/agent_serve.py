@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from truepool.cli import options
+from truepool.cli.keys import option
 from truepool_serve.cli.serve import (
     GRACE,
     LOOPBACK,
@@ -35,7 +36,7 @@ def serve(
     tls_key: options.TlsKey = None,
     insecure: options.Insecure = False,
     check: Annotated[
-        bool, options.option("--check", "Check the model and the options, then exit.")
+        bool, option("check", "Check the model and the options, then exit.")
     ] = False,
     quiet: options.Quiet = False,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from truepool.cli import options
-from truepool.cli.options import option
+from truepool.cli.keys import option
 
 if TYPE_CHECKING:
     from truepool_serve.server.deployment import Entry
@@ -29,7 +29,7 @@ Source = Annotated[
         metavar="LEDGER", help="File of a coordinator, or its records as .jsonl."
     ),
 ]
-PoolName = Annotated[str | None, option("--pool", "Which pool (default: all).")]
+PoolName = Annotated[str | None, option("pool", "Which pool (default: all).")]
 
 
 @app.command("verify")
@@ -69,8 +69,8 @@ def token(
     role: Annotated[
         str, typer.Option(metavar="ROLE", help="agent, operator or admin.")
     ],
-    pool: Annotated[str | None, option("--pool", "Pool of an agent.")] = None,
-    agent: Annotated[str | None, option("--agent", "The agent that reports.")] = None,
+    pool: Annotated[str | None, option("pool", "Pool of an agent.")] = None,
+    agent: Annotated[str | None, option("agent", "The agent that reports.")] = None,
 ) -> None:
     """Create a token and print it, once; stop the coordinator first."""
     from truepool_serve.server.access import ANYONE, Access, check_grant, record
@@ -88,17 +88,17 @@ def token(
 @app.command("export")
 def export(
     place: Place,
-    pool: Annotated[str, option("--pool", "Which pool.")],
+    pool: Annotated[str, option("pool", "Which pool.")],
     output: Annotated[
         Path,
         option(
-            "--output",
+            "output",
             "File to write: .parquet for cases with a known outcome, .jsonl for all "
             "records.",
         ),
     ],
     last: Annotated[
-        int, option("--last", "How many of the most recent cases.", min=1)
+        int, option("last", "How many of the most recent cases.", min=1)
     ] = 1_000_000,
 ) -> None:
     """Write the cases of a pool, or all its records."""
@@ -161,7 +161,7 @@ def compact(
 def trail(
     place: Place,
     last: Annotated[
-        int, option("--last", "How many of the most recent actions.", min=1)
+        int, option("last", "How many of the most recent actions.", min=1)
     ] = 100,
     json_file: options.Json = None,
 ) -> None:
@@ -194,7 +194,7 @@ def trail(
 @app.command("backup")
 def backup(
     place: Place,
-    output: Annotated[Path, option("--output", "Ledger file to write.")],
+    output: Annotated[Path, option("output", "Ledger file to write.")],
 ) -> None:
     """Copy a ledger to a file, also while it is in use."""
     from truepool.cli.outputs import check_files
@@ -233,8 +233,8 @@ def restore(
 @app.command("statement")
 def statement(
     place: Source,
-    agent: Annotated[str, option("--agent")],
-    pool: Annotated[str | None, option("--pool", "Which pool of a ledger.")] = None,
+    agent: Annotated[str, option("agent")],
+    pool: Annotated[str | None, option("pool", "Which pool of a ledger.")] = None,
     start: Annotated[
         str | None,
         typer.Option(

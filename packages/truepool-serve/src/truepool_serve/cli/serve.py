@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import inspect
 import os
 import signal
 import socket
@@ -16,8 +15,8 @@ from typing import Annotated
 
 import typer
 
-from truepool.cli import config as config_file
 from truepool.cli import options
+from truepool.cli.keys import key, option
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -64,18 +63,19 @@ def serve(
     tls_key: options.TlsKey = None,
     tls_client_ca: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Ask callers for certificates signed by this authority.",
+        key(
+            "tls-client-ca",
+            "Ask callers for certificates signed by this authority.",
+            "FILE",
         ),
     ] = None,
     insecure: options.Insecure = False,
     rate_limit: Annotated[
         float,
-        typer.Option(
-            min=0.0,
-            metavar="NUMBER",
-            help="Most requests per second for each token; 0 means no limit.",
+        key(
+            "rate-limit",
+            "Most requests per second for each token; 0 means no limit.",
+            "NUMBER",
         ),
     ] = 1000.0,
     log: Annotated[
@@ -83,12 +83,11 @@ def serve(
     ] = Log.ERRORS,
     traces: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Collector of OpenTelemetry traces."),
+        key("traces", "Collector of OpenTelemetry traces.", "URL"),
     ] = None,
     check: Annotated[
-        bool, options.option("--check", "Check the ledger and the options, then exit.")
+        bool, option("check", "Check the ledger and the options, then exit.")
     ] = False,
-    config: options.Config = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Run a coordinator: collect reports, decide cases, learn online."""
@@ -186,9 +185,6 @@ def serve(
         runner.run(uvicorn.Server(settings).serve([listener]))
 
 
-config_file.register("serve", inspect.signature(serve).parameters.values())
-
-
 @contextmanager
 def stop_on_sigint() -> Iterator[None]:
     """Let SIGINT end the block with exit code 130, whatever runs in it.
@@ -255,7 +251,7 @@ def check_certificates(
     if (cert is None) != (key is None):
         raise SettingError("TLS needs both --tls-cert and --tls-key")
     if client_ca is not None and cert is None:
-        raise SettingError("--tls-client-ca needs --tls-cert and --tls-key")
+        raise SettingError("tls-client-ca needs --tls-cert and --tls-key")
     if cert is None:
         return
     try:
@@ -289,4 +285,4 @@ def listen(host: str, port: int) -> socket.socket:
         ) from None
 
 
-verb = options.FromEnvironment(serve, "TRUEPOOL_SERVE")
+verb = options.Verb(serve, environment="TRUEPOOL_SERVE")

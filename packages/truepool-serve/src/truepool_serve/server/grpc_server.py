@@ -89,7 +89,7 @@ class GrpcServer:
         except RuntimeError:
             raise SettingError(
                 f"gRPC cannot listen on {host}, port {port}, which is not free or not "
-                "ours. Name another --host or --grpc-port."
+                "ours. Name another host or port for it."
             ) from None
 
     async def start(self) -> None:

@@ -6,7 +6,6 @@ path with the names left out.
 
 import json
 import logging
-import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from http import HTTPStatus
@@ -16,6 +15,7 @@ from typing import Any
 from starlette.exceptions import HTTPException
 
 from truepool.core.errors import LedgerError, RequestError, TruepoolError
+from truepool.core.sentences import Voice
 from truepool_serve.server.metrics import Metrics
 from truepool_serve.server.writer import FAULTS
 
@@ -98,12 +98,8 @@ def error_code(error: TruepoolError) -> str:
 
 
 def error_message(error: TruepoolError) -> str:
-    """Return the sentence of an error without options of the command line in brackets.
-
-    >>> error_message(TruepoolError("a cost must be positive; got 0 (--cost-fn)"))
-    'a cost must be positive; got 0'
-    """
-    return re.sub(r" \(--[a-z-]+(?:, --[a-z-]+)*\)", "", str(error))
+    """Return what is wrong, in the words of a request."""
+    return "\n".join(error.lines(Voice("http")))
 
 
 def _path(scope: Scope) -> str:

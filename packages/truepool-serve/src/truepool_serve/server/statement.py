@@ -210,7 +210,7 @@ def read_statement(path: str) -> dict[str, Any]:
     fields = {*Statement.__dataclass_fields__, "seal"}
     if not isinstance(given, dict) or set(given) != fields or not _sound(given):
         raise LedgerError(
-            "a statement must be what `truepool ledger statement --json=FILE` writes; "
+            "a statement must be what `truepool ledger statement --json FILE` writes; "
             f"{path!r} is not"
         )
     if given["statement"] != VERSION:

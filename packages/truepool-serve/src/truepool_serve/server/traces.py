@@ -62,7 +62,7 @@ def open_tracer(collector: str) -> Tracer:
     require("opentelemetry", "truepool-serve[tracing]", "traces")
     if not collector.startswith(("http://", "https://")):
         raise SettingError(
-            "--traces must be the URL of a collector, as in "
+            "traces must be the URL of a collector, as in "
             f"http://localhost:4318/v1/traces; got {collector!r:.100}"
         )
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

@@ -89,11 +89,11 @@ def _labels(agents: Mapping[str, Any], positive: Any) -> Labels:
             raise AgentError(
                 f"agents must agree on the positive label; {first!r} was trained with "
                 f"{label!r}, {name!r} with {other!r}. Train one of them again "
-                "(--positive)."
+                "(positive)."
             )
     if positive is not None and Labels.from_outcomes(classes, positive) != labels:
         raise AgentError(
             f"the positive label must be the one of training, {label!r} for "
-            f"{first!r}; got {positive!r}. Leave it out, or train again (--positive)."
+            f"{first!r}; got {positive!r}. Leave it out, or train again (positive)."
         )
     return labels

@@ -48,7 +48,7 @@ def load(path: str | Path, *, trust: bool = False) -> Any:
     if not trust:
         raise SourceError(
             f"{str(path)!r} was not loaded, because a .joblib file can run any code. "
-            "If you trust its source, pass --trust (Python: trust=True). An ONNX file "
+            "If you trust its source, pass trust. An ONNX file "
             "(truepool agent export) is a safe way to share an agent."
         )
     try:

@@ -52,7 +52,7 @@ from truepool.measures.inference import Resamples
 from truepool.measures.inference.bootstrap import check_level
 from truepool.panel.costs import Costs
 from truepool.panel.labels import format_labels, format_names
-from truepool.panel.panel import Panel
+from truepool.panel.panel import Panel, check_panel
 from truepool.pools import Pool
 from truepool.pools.interface import configure
 from truepool.pools.persistence import digest
@@ -122,6 +122,7 @@ def audit(
     >>> result.findings[0].severity, result.findings[0].code
     ('warning', 'over-confident')
     """
+    check_panel(panel, "an audit")
     if since is not None:
         check_earlier(since)
     check_trusted(trusted, panel.agents)

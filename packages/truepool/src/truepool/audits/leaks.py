@@ -12,11 +12,11 @@ from truepool.audits.values import Finding
 from truepool.comparison import Estimate
 from truepool.core.arrays import IntArray
 from truepool.core.errors import AgentError, suggestion
+from truepool.core.sentences import leaving_out
 from truepool.measures.groups import describe_shortage
 from truepool.measures.inference.bootstrap import standard_errors
 from truepool.measures.scores import auc
 from truepool.panel.panel import Panel
-from truepool.tables.agent_columns import removal_options
 
 PERFECT = 0.99
 """An agent whose AUC is below this does not know the outcome."""
@@ -147,7 +147,7 @@ def question(suspect: Suspect, agents: tuple[str, ...], *, removed: bool) -> Fin
     Where it could not be ``removed`` there are no figures.
     """
     who = suspect.agent
-    options = removal_options([who], agents)
+    options = leaving_out([who], agents)
     other = ""
     if suspect.best is not None:
         other = "; the best of the others, {}, {:.2f}".format(*suspect.best)
@@ -159,7 +159,7 @@ def question(suspect: Suspect, agents: tuple[str, ...], *, removed: bool) -> Fin
         f"{who} tells positives from negatives almost perfectly (AUC "
         f"{suspect.area.value:.3f}{other}). Was it made before the outcome was known?",
         f"If not, leave it out{f' (`{options}`)' if options else ''}; if so, say so "
-        f"(`--trusted {who}`). Until then {meanwhile}.",
+        f"(`--set trusted={who}`). Until then {meanwhile}.",
         suspect.area,
         "AUC",
         p_value=suspect.p_value,

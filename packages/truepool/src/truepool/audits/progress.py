@@ -36,7 +36,7 @@ def check_earlier(earlier: Mapping[str, Any]) -> None:
         raise SourceError(
             f"an earlier audit must be the JSON form of one, of schema {SCHEMA}; got "
             f"schema {earlier.get('schema')!r}. Write one with truepool audit "
-            "--json=FILE."
+            "--json FILE."
         )
 
 

@@ -21,6 +21,7 @@ READ = {
     b"learners",
     b"names",
     b"pools",
+    b"words",
 }
 """Groups of plug-ins that change nothing on `PAGE`; it warns of an unknown one."""
 

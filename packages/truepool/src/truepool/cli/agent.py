@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from truepool.cli import options
-from truepool.cli.options import option
+from truepool.cli.keys import key, option
 
 app = typer.Typer(
     help="Train agents or ask language models, collect reports, export agents.",
@@ -29,17 +29,17 @@ def train(
     table: Table,
     output: Annotated[
         Path,
-        option("--output", "A .joblib file for one agent, a folder for several."),
+        option("output", "A .joblib file for one agent, a folder for several."),
     ],
     model: Annotated[
         list[str] | None,
         option(
-            "--model",
+            "model",
             "Kind of model (default: lightgbm). Repeatable; 'paper' stands for the "
             "five models of the paper.",
         ),
     ] = None,
-    outcome: options.Outcome = "y",
+    outcome: Annotated[str, option("outcome", "Column with the outcome.")] = "y",
     positive: options.Positive = None,
     id: options.Id = None,
     time: options.Time = None,
@@ -65,10 +65,11 @@ def train(
     ] = None,
     unseen: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="How agents handle a category that TABLE does not have: 'refuse' it, "
+        key(
+            "unseen",
+            "How agents handle a category that TABLE does not have: 'refuse' it, "
             "or treat it as 'missing'.",
+            "NAME",
         ),
     ] = "refuse",
     jobs: options.Jobs = 1,
@@ -88,7 +89,6 @@ def train(
     from truepool.cli.screen import progress_bar
     from truepool.core.errors import OutcomeError, suggestion
     from truepool.core.files import together
-    from truepool.tables import read_frame
 
     kinds = _kinds(model)
     files = _files(output, kinds)
@@ -96,7 +96,7 @@ def train(
     names = [path.name for path in files.values() if path != output]
     if names and output.is_dir():
         check_own_files(output, names, force=force)
-    frame = read_frame(table, id)
+    frame = _frame(table, id)
     if outcome not in frame.columns:
         raise OutcomeError(
             f"the table needs an outcome column; there is no {outcome!r}"
@@ -149,9 +149,9 @@ def report(
     ],
     output: Annotated[
         Path,
-        option("--output", "CSV or Parquet file to write; - prints CSV."),
+        option("output", "CSV or Parquet file to write; - prints CSV."),
     ],
-    outcome: options.Outcome = "y",
+    outcome: Annotated[str, option("outcome", "Column with the outcome.")] = "y",
     positive: options.Positive = None,
     id: options.Id = None,
     time: options.Time = None,
@@ -171,12 +171,12 @@ def report(
     from truepool.cli.screen import progress_bar
     from truepool.core.files import together
     from truepool.core.formatting import pluralize
-    from truepool.tables import file_format, read_frame
+    from truepool.tables import file_format
 
     if output != STDOUT:
-        file_format(output, "written")
+        file_format(output)
     check_files([table, *agent], [output, json_file])
-    frame = read_frame(table, id)
+    frame = _frame(table, id)
     _check_columns(frame, id, time)
     copied = {"id": id or "id", "time": time or "time"}
     with progress_bar("Collecting reports") as progress:
@@ -206,7 +206,7 @@ def export(
             metavar="AGENT", help="A .joblib file that `truepool agent train` wrote."
         ),
     ],
-    output: Annotated[Path, option("--output", "The .onnx file to write.")],
+    output: Annotated[Path, option("output", "The .onnx file to write.")],
     check_on: Annotated[
         Path | None,
         typer.Option(metavar="TABLE", help="Also compare on the cases of this table."),
@@ -225,10 +225,9 @@ def export(
     from truepool import agents
     from truepool.cli.outputs import check_files, print_summary, write_summary
     from truepool.core.files import together
-    from truepool.tables import read_frame
 
     check_files([agent, check_on], [output, json_file])
-    table = None if check_on is None else read_frame(check_on).to_native()
+    table = None if check_on is None else _frame(check_on).to_native()
     with together():
         found = agents.export(agents.load(agent, trust=trust), output, table, tolerance)
         summary = {
@@ -248,6 +247,17 @@ def export(
         f"{found.cases:,} cases; {missing}.",
         json_file,
     )
+
+
+def _frame(table: Path, id: str | None = None) -> Any:
+    """Read the columns of a table as they are; ids keep their zeros."""
+    import narwhals as nw
+
+    from truepool.tables import open_source
+    from truepool.tables.source import Dialect
+
+    text = tuple(name for name in (id or "id",) if name)
+    return nw.from_native(open_source(table, Dialect(text=text)).table())
 
 
 def _kinds(model: list[str] | None) -> list[str]:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from truepool.cli import options
-from truepool.cli.options import option
+from truepool.cli.keys import key, option
+from truepool.cli.run import Run
 
 if TYPE_CHECKING:
     from truepool.panel.costs import Costs
     from truepool.pools import Pool
-    from truepool.tables import TableFormat
+    from truepool.tables import Declared
 
 
 class FailOn(StrEnum):
@@ -25,25 +26,26 @@ class FailOn(StrEnum):
     ERROR = "error"
 
 
-@options.with_table
+@options.verb(keys=("id",))
 def audit(
     panel: options.Table = None,
     *,
-    table_format: "TableFormat",
+    declared: "Declared",
     costs: "Costs",
     threshold: options.Threshold = None,
     pool: Annotated[
         str,
         option(
-            "--pool",
+            "pool",
             "The pool in use today: a name, or a saved pool, which is judged as it is.",
         ),
     ] = "mean",
     trusted: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="AGENT",
-            help="Agent that is known to report before the outcome. Repeatable.",
+        key(
+            "trusted",
+            "Agents that are known to report before the outcome.",
+            "NAMES",
         ),
     ] = None,
     capacity: options.Capacity = None,
@@ -64,12 +66,14 @@ def audit(
         FailOn | None,
         typer.Option(help="Exit with code 1 on a finding this severe or worse."),
     ] = None,
+    run: Run,
 ) -> None:
     """Find out whether the pool in use can be trusted.
 
     Prints findings in the units of your costs, worst first, and what to do about them.
     """
-    from truepool.audits import audit as run
+    from truepool.audits import audit as judge
+    from truepool.cli.costs import check_class_costs
     from truepool.cli.engines import opened
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import console, progress_bar
@@ -80,15 +84,13 @@ def audit(
 
     rule: str | Pool = pool
     if pool.endswith(".pool") or Path(pool).is_file():
-        rule, table_format, costs = _saved(Path(pool), table_format, costs)
+        rule, declared, costs = _saved(Path(pool), declared, costs)
     check_files([panel], [json_file, markdown, html])
     where = make_engine(engine, address)
-    cases = options.panel_or_example(
-        panel, table_format, pending=None, seed=seed, costs=costs
-    )
-    options.check_class_costs(costs, cases.labels)
+    cases = run.panel_or_example(panel, declared, pending=None, seed=seed, costs=costs)
+    check_class_costs(costs, cases.labels)
     with opened(where), progress_bar("Auditing") as progress:
-        result = run(
+        result = judge(
             cases,
             costs=costs,
             threshold=threshold,
@@ -117,6 +119,7 @@ def audit(
         write_json(json_file, values)
         for path, text in pages:
             write_text(path, text)
+    run.print_notes()
     if not (quiet or json_file == STDOUT):
         show(result, console())
         print_files(json_file, markdown, html)
@@ -125,29 +128,34 @@ def audit(
 
 
 def _saved(
-    file: Path, given: "TableFormat", costs: "Costs"
-) -> "tuple[Pool, TableFormat, Costs]":
+    file: Path, given: "Declared", costs: "Costs"
+) -> "tuple[Pool, Declared, Costs]":
     """Return a saved pool, and what it knows of the table and of costs if not given."""
     from dataclasses import fields, replace
 
     from truepool.panel.costs import Costs
     from truepool.pools import persistence
-    from truepool.tables import TableFormat
+    from truepool.tables import Declared
 
     pool: Pool = persistence.load(file)
-    known = persistence.table_format(file) or TableFormat()
-    default = TableFormat()
-    names = [f.name for f in fields(TableFormat)]
-    unsaid = [n for n in names if vars(given)[n] == vars(default)[n]]
-    table = replace(given, **{name: vars(known)[name] for name in unsaid})
+    known = Declared() if pool.table is None else pool.table.declared()
+    usual = Declared()
+    unsaid = {
+        f.name: vars(known)[f.name]
+        for f in fields(Declared)
+        if vars(given)[f.name] == vars(usual)[f.name]
+    }
+    table = replace(given, **unsaid)
     if pool.costs is not None:  # those that are not said are the pool's own
-        usual = Costs()
-        names = [f.name for f in fields(Costs)]
-        said = [n for n in names if vars(costs)[n] != vars(usual)[n]]
-        costs = replace(pool.costs, **{name: vars(costs)[name] for name in said})
+        said = {
+            f.name: vars(costs)[f.name]
+            for f in fields(Costs)
+            if vars(costs)[f.name] != vars(Costs())[f.name]
+        }
+        costs = replace(pool.costs, **said)
         columns = dict.fromkeys((*table.columns, *costs.columns))
         table = replace(table, columns=tuple(columns))
-    if not given.agents:
+    if not (given.agents or table.long):
         table = replace(table, agents=pool.agents_)
     return pool, table, costs
 
@@ -162,7 +170,7 @@ def _read_audit(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise SourceError(
             f"--since must name the JSON file of an earlier audit; "
-            f"{missing_file(path)}. Write one with truepool audit --json=FILE."
+            f"{missing_file(path)}. Write one with truepool audit --json FILE."
         ) from None
     except (OSError, ValueError) as error:
         why = "is not JSON"
@@ -170,12 +178,12 @@ def _read_audit(path: Path) -> dict[str, Any]:
             why = f"cannot be read ({error.strerror})"
         raise SourceError(
             f"--since must name the JSON file of an earlier audit; {str(path)!r} "
-            f"{why}. Write one with truepool audit --json=FILE."
+            f"{why}. Write one with truepool audit --json FILE."
         ) from error
     if not isinstance(read, dict):
         raise SourceError(
             f"--since must name the JSON file of an earlier audit; got a "
             f"{type(read).__name__} in {str(path)!r}. Write one with truepool audit "
-            "--json=FILE."
+            "--json FILE."
         )
     return read

@@ -2,43 +2,38 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from truepool.cli import options
-from truepool.cli.options import LOSSES, option
+from truepool.cli.keys import LOSSES, key, option
+from truepool.cli.run import LEFT_OUT, Run
 
 if TYPE_CHECKING:
     from truepool.panel.costs import Costs
     from truepool.panel.panel import Panel
-    from truepool.tables import TableFormat
+    from truepool.tables import Declared
 
 
 MANY_ROWS = 2_000
 """Above so many rows of cases split by updates, it is said that fitting takes long."""
 
 
-@options.with_table
+@options.verb()
 def compare(
     panel: options.Table = None,
     *,
-    table_format: "TableFormat",
+    declared: "Declared",
     costs: "Costs",
     threshold: options.Threshold = None,
-    loss: Annotated[
-        str, option("--loss", f"Loss to rank the pools by: {LOSSES}.")
-    ] = "cost",
+    loss: Annotated[str, key("loss", f"Loss to rank the pools by: {LOSSES}.")] = "cost",
     pool: Annotated[
         list[str] | None,
         option(
-            "--pool",
+            "pool",
             "Only these pools, separated by commas. Repeatable. Default: all but "
             "crowd and the neural ones (mlp-2, mlp-4, deep-sets, attention), which "
             "must be named.",
         ),
     ] = None,
-    folds: Annotated[
-        int, typer.Option(metavar="NUMBER", help="Folds of the cross-validation.")
-    ] = 5,
+    folds: Annotated[int, key("folds", "Folds of the cross-validation.", "NUMBER")] = 5,
     capacity: options.Capacity = None,
     by: options.By = None,
     level: options.Level = 0.95,
@@ -48,15 +43,17 @@ def compare(
     json_file: options.Json = None,
     markdown: options.Markdown = None,
     quiet: options.Quiet = False,
+    run: Run,
 ) -> None:
     """Compare every pool on PANEL, side by side.
 
     Each pool is tested on cases that it was not fitted on, by cross-validation.
     """
+    from truepool.cli.costs import check_class_costs
     from truepool.cli.engines import opened
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import console, print_line, progress_bar
-    from truepool.comparison import compare as run
+    from truepool.comparison import compare as rank
     from truepool.core.engine import make_engine
     from truepool.core.files import together, write_text
     from truepool.render import labels
@@ -65,19 +62,19 @@ def compare(
 
     check_files([panel], [json_file, markdown])
     where = make_engine(engine, address)
-    cases = options.panel_or_example(
+    cases = run.panel_or_example(
         panel,
-        table_format,
-        pending=options.LEFT_OUT if capacity is None else "used for the capacity only",
+        declared,
+        pending=LEFT_OUT if capacity is None else "used for the capacity only",
         seed=seed,
         costs=costs,
     )
-    options.check_class_costs(costs, cases.labels)
-    options.note_faults(cases, outcome=False)  # said first, below
+    check_class_costs(costs, cases.labels)
+    run.note_faults(cases, outcome=False)  # said first, below
     if pool is None and not quiet:
         _print_size(cases)
     with opened(where), progress_bar("Comparing pools") as progress:
-        result = run(
+        result = rank(
             cases,
             costs=costs,
             threshold=threshold,
@@ -103,6 +100,7 @@ def compare(
         write_json(json_file, values)
         if markdown is not None:
             write_text(markdown, text)
+    run.print_notes()
     if not (quiet or json_file == STDOUT):
         if doubt is not None:
             print_line(doubt)
@@ -122,7 +120,7 @@ def _print_size(panel: "Panel") -> None:
         print_note(
             f"{panel.size:,} cases have {len(panel):,} rows, one for each time a "
             "report changed; fitting every pool to them may take minutes. Faster: "
-            "--pool mean,log-odds,platt, or --updates last."
+            "--pool mean,log-odds,platt, or --set updates=last."
         )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from truepool.cli import options
-from truepool.cli.options import option
+from truepool.cli.keys import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ FILES = ("panel.csv", "audit.json", "report.html", "weights.svg")
 def demo(
     output: Annotated[
         Path,
-        option("--output", "Folder to write to; created if needed.", metavar="FOLDER"),
+        option("output", "Folder to write to; created if needed.", metavar="FOLDER"),
     ] = Path("demo"),
     seed: options.Seed = 0,
     force: options.Force = False,

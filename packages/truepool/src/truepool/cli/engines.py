@@ -1,4 +1,4 @@
-"""Where a verb does its work: ``--engine`` and ``--address``."""
+"""Where a verb does its work: the keys ``engine`` and ``address``."""
 
 import os
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def choose(name: str, address: str | None, jobs: int | None) -> "Engine | None":
-    """Return the engine of a verb that has --jobs; None for processes here."""
+    """Return the engine of a verb that counts jobs; None for processes here."""
     from truepool.core.engine import make_engine
     from truepool.core.errors import SettingError
 
@@ -19,7 +19,7 @@ def choose(name: str, address: str | None, jobs: int | None) -> "Engine | None":
         return None
     if jobs is not None:
         raise SettingError(
-            f"--jobs counts processes of this machine; got {jobs} with --engine "
+            f"jobs counts processes of this machine; got {jobs} with engine="
             f"{name}, which uses every core that the cluster has free. Leave out one."
         )
     return engine

@@ -1,23 +1,25 @@
 """``truepool export``: write a saved pool for another runtime."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from truepool.cli import options
 
+if TYPE_CHECKING:
+    from truepool.tables import Unit
 
-def _input_units(ends: dict[str, tuple[float, float]]) -> str:
+
+def _input_units(units: "dict[str, Unit]") -> str:
     """Say how numbers of the table are counted before the graph gets them."""
-    from truepool.panel.labels import format_names
-    from truepool.tables.score_range import by_formula
-
-    agents = by_formula(ends)
-    rules = (f"{rule} for {format_names(names)}" for rule, names in agents.items())
+    rules = (
+        f"{agent} from {unit.zero:g} (0) to {unit.one:g} (1)"
+        for agent, unit in units.items()
+    )
     return (
-        "It takes probabilities, not the numbers of the table: count a number s as "
-        f"{', as '.join(rules)}."
+        "It takes probabilities, not the numbers of the table: count those of "
+        f"{', '.join(rules)} as shares of their range."
     )
 
 
@@ -54,6 +56,6 @@ def export(
             f"most {found.gap:.1e} on {found.cases:,} cases, random and rounded, "
             "most of them with missing reports."
         )
-        if pool.table is not None and (ends := pool.table.other_ends(pool.agents_)):
-            print_line(_input_units(ends))
+        if pool.table is not None and pool.table.units:
+            print_line(_input_units(dict(pool.table.units)))
         print_files(json_file)

@@ -1,13 +1,13 @@
 """``truepool replay``: online learners over a table in the order of its cases."""
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from truepool.cli import options
-from truepool.cli.options import LOSSES, option
+from truepool.cli.keys import LOSSES, key, option
+from truepool.cli.run import UNWEIGHTED, Run, sample_stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,50 +19,48 @@ if TYPE_CHECKING:
     from truepool.online.trace import ReplaySummary
     from truepool.panel.costs import Costs
     from truepool.panel.panel import Panel
-    from truepool.tables import TableFormat
-    from truepool.tables.panel_stream import PanelStream
+    from truepool.tables import Declared
+    from truepool.tables.stream import PanelStream
 
 
-@partial(options.with_table, refused=options.UNWEIGHTED, constant_costs=True)
+@options.verb(refused=UNWEIGHTED)
 def replay(
     panel: options.Table = None,
     learner: Annotated[
         str,
-        option("--learner", "Which online learner; auto mixes in refitted pools."),
+        option("learner", "Which online learner; auto mixes in refitted pools."),
     ] = "gradient",
     every: Annotated[
         bool, typer.Option("--all", help="All learners side by side.")
     ] = False,
     *,
-    table_format: "TableFormat",
-    costs: "Costs",
+    declared: "Declared",
+    constant_costs: "Costs",
     threshold: options.Threshold = None,
     loss: Annotated[
-        str, option("--loss", f"Loss that the learner minimises: {LOSSES}.")
+        str, key("loss", f"Loss that the learner minimises: {LOSSES}.")
     ] = "brier",
     delay: Annotated[
         int,
-        typer.Option(
-            metavar="NUMBER", help="How many cases later each outcome becomes known."
-        ),
+        key("delay", "How many cases later each outcome becomes known.", "NUMBER"),
     ] = 0,
     recalibrate: Annotated[
         bool,
-        typer.Option(
-            "--recalibrate", help="Rescale the pooled log-odds online as well."
-        ),
+        key("recalibrate", "Rescale the pooled log-odds online as well.", "true"),
     ] = False,
     plot: Annotated[
-        Path | None, option("--plot", "Draw the weights to this SVG, PNG or PDF file.")
+        Path | None, option("plot", "Draw the weights to this SVG, PNG or PDF file.")
     ] = None,
     json_file: options.Json = None,
     quiet: options.Quiet = False,
+    run: Run,
 ) -> None:
     """Replay PANEL case by case with weights that learn online.
 
     Each case is decided before its outcome is used, as it would be in production.
     """
     from truepool import learners
+    from truepool.cli.costs import check_class_costs
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import console, print_line
     from truepool.core.errors import SettingError
@@ -74,16 +72,17 @@ def replay(
     from truepool.render.tables import replay as tables
 
     check_files([panel], [json_file, plot])
-    options.check_unweighted(table_format, "online learners count")
+    run.check_unweighted(declared, "online learners count")
+    costs = constant_costs
     minimised = _loss(loss, costs, threshold)
     cases: Panel | PanelStream | None = None
     if panel is not None and (every or learner != NAME):  # auto refits pools: a sample
-        cases = _open_large(panel, table_format)
+        cases = _open_large(panel, declared, run)
     if cases is None:
-        cases = options.panel_or_example(
-            panel, table_format, allow_empty_cases=True, costs=costs
+        cases = run.panel_or_example(
+            panel, declared, allow_empty_cases=True, costs=costs
         )
-    options.check_class_costs(costs, cases.labels)
+    check_class_costs(costs, cases.labels)
     horizon = len(cases) if isinstance(cases, Panel) else cases.cases
     chosen = {}
     for name in learners.every() if every else [learner]:
@@ -99,15 +98,16 @@ def replay(
             as_learner(learner, minimised, None, None, {}, 1)  # raises the reason
     how = Replaying(delay, recalibrate, drawn)
     if isinstance(cases, Panel):
-        options.note_faults(cases)
+        run.note_faults(cases)
         replays, figure = _replay_panel([*chosen], cases, minimised, how)
     else:
-        replays, figure = _replay_dataset([*chosen.values()], cases, how)
+        replays, figure = _replay_dataset([*chosen.values()], cases, how, run)
     rows = [tables.to_dict(each) for each in replays]
     with together():
         if plot is not None and figure is not None:
             figures.save(figure, plot)
         write_json(json_file, rows if every else rows[0])
+    run.print_notes()
     if quiet or json_file == STDOUT:
         return
     print_line(labels.sentence(replays[0].labels, replays[0].counts))
@@ -127,23 +127,26 @@ class Replaying(NamedTuple):
 
 def _loss(name: str, costs: "Costs", threshold: float | None) -> "Loss":
     """Return the loss that learners minimise, the same one for all cases."""
+    from truepool.cli.costs import check_constant_costs
     from truepool.measures.losses import as_loss
 
-    options.check_constant_costs(costs, "online weights are the same for all cases")
+    check_constant_costs(costs, "online weights are the same for all cases")
     return as_loss(name, costs, threshold)
 
 
-def _open_large(table: Path, table_format: "TableFormat") -> "PanelStream | None":
+def _open_large(table: Path, declared: "Declared", run: Run) -> "PanelStream | None":
     """Return the cases of a data set larger than memory; None for other tables."""
     from truepool.tables.dataset import open_dataset
-    from truepool.tables.files import is_parquet
-    from truepool.tables.panel_stream import open_panels
-    from truepool.tables.row_sample import MOST_ROWS
+    from truepool.tables.sample import MOST_ROWS
+    from truepool.tables.source import is_parquet
+    from truepool.tables.stream import open_panels
 
-    if table_format.long is not None or not is_parquet(table):
+    if isinstance(declared.long, tuple) or not is_parquet(table):
         return None
     dataset = open_dataset(table)
-    return None if dataset.rows <= MOST_ROWS else open_panels(dataset, table_format)
+    if dataset.rows <= MOST_ROWS:
+        return None
+    return open_panels(dataset, declared, answer=run.answer)
 
 
 def _replay_panel(
@@ -178,6 +181,7 @@ def _replay_dataset(
     learners: "Sequence[Learner]",
     panels: "PanelStream",
     how: Replaying,
+    run: Run,
 ) -> "tuple[list[ReplaySummary], Figure | None]":
     """Replay a data set larger than memory, batch by batch, with all learners."""
     from truepool.cli.screen import row_progress
@@ -189,19 +193,19 @@ def _replay_dataset(
     with row_progress("Replaying", panels.dataset.rows, what) as progress:
         panels.progress = progress
         found = replay_dataset(learners, panels, **how._asdict())
-    checked = options.sample_stream(panels)
-    options.note_stream(panels, None if checked is None else checked[1].doubtful)
+    run.note_stream(panels)
+    checked = sample_stream(panels, run)
     if checked is not None:
-        options.note_faults(checked[0])
+        run.note_faults(checked)
     if found[0].regret is None and learners[0].loss.convex:
-        options.NOTES.append(
+        run.note(
             "The best fixed weights are not known: batch by batch they are found for "
             f"squared losses and at most {MAX_GRAM:,} agents only."
         )
     drawn = None if how.drawn is None else found[how.drawn]
     if drawn is None or drawn.path is None:
         return found, None
-    options.NOTES.append(
+    run.note(
         f"The figure shows the weights at {len(drawn.path.cases):,} points, and mean "
         "losses in between."
     )

@@ -24,7 +24,7 @@ def show(
 
     check_files([file], [json_file])
     pool = persistence.load(file, probe=False)
-    card = card_of(pool, persistence.library(file), persistence.table_format(file))
+    card = card_of(pool, persistence.library(file), pool.table)
     write_json(json_file, card.to_dict())
     if json_file != STDOUT:
         print_card(card)

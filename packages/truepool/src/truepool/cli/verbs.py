@@ -4,15 +4,13 @@ Errors become one sentence and exit code 2 here.
 """
 
 import os
-import re
-import shlex
 import sys
 from collections import Counter, UserDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from importlib.metadata import EntryPoint, version
 from inspect import isfunction
-from itertools import pairwise
 from traceback import print_exc
 from typing import Annotated, Any, ClassVar, NoReturn, TypeVar
 
@@ -27,7 +25,9 @@ from truepool.cli import (
     demo,
     export,
     fit,
+    help,
     init,
+    keys,
     options,
     pool,
     replay,
@@ -42,10 +42,9 @@ from truepool.core.errors import (
     TruepoolError,
 )
 from truepool.core.formatting import printable
+from truepool.core.sentences import TERMINAL
 
 T = TypeVar("T")
-NOT_A_NUMBER = "Input should be a valid (number|integer)"
-"""How the parser says so."""
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 """What typer raises for a command line that it does not understand."""
 SHOWN = (TruepoolError, OSError, USAGE_ERROR, typer.Exit, typer.Abort)
@@ -75,22 +74,9 @@ OWN = {
     "replay": replay.replay,
     "data": data.app,
     "agent": agent.app,
+    "help": help.help,
 }
 """Verbs of the library, in the order of the help."""
-
-
-BARE = {"--json": "--json=-", "--percent": "--percent=*", "--no-percent": "--percent="}
-"""Options that may stand alone, and what they mean then: JSON goes to standard output,
-and all reports are percentages, or none. A value follows an equals sign."""
-VALUES = {"--json": "file", "--percent": "names"}
-"""What such options take."""
-
-SINGLE = frozenset(("--learner", "--pool", "--agents", "--percent", "--by"))
-"""Options that are given once, unless a verb shows several side by side: users try it,
-and the parser would keep the last value."""
-
-LISTS = frozenset(("--agents", "--percent"))
-"""Those among them whose names are separated by commas."""
 
 
 class Parsers(UserDict[str, Any]):
@@ -101,7 +87,7 @@ class Parsers(UserDict[str, Any]):
         return _command(name, super().__getitem__(name))
 
 
-class Verb(TyperCommand):
+class Command(TyperCommand):
     """A verb that refuses a second value of an option that has one."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -109,32 +95,10 @@ class Verb(TyperCommand):
         if not ctx.resilient_parsing:  # completion
             _, _, given = self.make_parser(ctx).parse_args(args=[*args])
             for option, times in Counter(given).items():
-                if times > 1 and not (
-                    option.multiple or SINGLE.isdisjoint(option.opts)
-                ):
-                    raise _given_twice(max(option.opts, key=len), args)
+                if times > 1 and option.nargs == 1 and not option.multiple:
+                    name = max(option.opts, key=len)
+                    raise SettingError(f"{name} takes one value; got {times}")
         return super().parse_args(ctx, args)
-
-
-def _given_twice(name: str, args: Sequence[str]) -> SettingError:
-    """Return the refusal of an option that was given more than once."""
-    values = [
-        value if sign else following
-        for word, following in pairwise([*args, ""])
-        for option, sign, value in [word.partition("=")]
-        if option == name
-    ]
-    if name not in LISTS:
-        return SettingError(f"{name} takes one name; got {len(values)}")
-    if {"", "*"} & {*values}:
-        times = f"{len(values)} times"
-        return SettingError(f"{name} is given once; got it {times}. Leave one out.")
-    joined = shlex.quote(",".join(values))
-    mark = "=" if name in BARE else " "
-    return SettingError(
-        f"{name} takes all names at once; got it {len(values)} times. Separate them by "
-        f"commas: {name}{mark}{joined}."
-    )
 
 
 class Verbs(TyperGroup):
@@ -189,10 +153,6 @@ class Root(Verbs):
         super().__init__(**settings)
         self.commands = Parsers(OWN)
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments; some options may stand alone or carry a value."""
-        return super().parse_args(ctx, expand_bare(args))
-
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Say at the end of the help which plug-ins are not used, and why."""
         _, refused = self._plugins
@@ -217,33 +177,6 @@ def _under(prefix: str, verbs: Mapping[str, T]) -> dict[str, T]:
     }
 
 
-def expand_bare(args: Sequence[str]) -> list[str]:
-    """Return the arguments with a value for each option that stands alone.
-
-    >>> expand_bare(["audit", "--json", "--percent", "--seed", "1"])
-    ['audit', '--json=-', '--percent=*', '--seed', '1']
-    """
-    end = args.index("--") if "--" in args else len(args)
-    for word, following in pairwise(args[:end]):
-        if word == "--json" and following.endswith(".json"):
-            raise _equals_sign(word, following)
-    for word in args[:end]:
-        if word[:-1] in VALUES and word.endswith("="):
-            option = word[:-1]
-            raise SettingError(
-                f"{word} must be followed by its {VALUES[option]}, without a space; "
-                f"got nothing. Write {option} alone, or leave it out."
-            )
-    return [*(BARE.get(word, word) for word in args[:end]), *args[end:]]
-
-
-def _equals_sign(option: str, value: str) -> SettingError:
-    return SettingError(
-        f"{option} takes its {VALUES[option]} after an equals sign; write "
-        f"{option}={shlex.quote(value)}"
-    )
-
-
 class Plugin(TyperCommand):
     """A verb of another distribution, which is imported when it is used."""
 
@@ -266,11 +199,11 @@ class Plugin(TyperCommand):
 def _load(name: str, entry: EntryPoint) -> Any:
     try:
         verb = plugins.load(entry)
-        known = isinstance(verb, (typer.Typer, options.FromEnvironment))
+        known = isinstance(verb, (typer.Typer, options.Verb))
         if not (known or isfunction(verb)):
             raise plugins.refuse(entry, "be a function or a typer.Typer", verb)
         with plugins.blame(entry, "cannot be a command"):
-            command = _command(name, verb)
+            command = _command(name, verb, entry.name)
     except PluginError as error:
         return _unavailable(name, error)
     invoke = command.invoke
@@ -283,20 +216,45 @@ def _load(name: str, entry: EntryPoint) -> Any:
     return command
 
 
-def _command(name: str, verb: Any) -> Any:
+def _command(name: str, verb: Any, words: str = "") -> Any:
+    """Return the parser of a verb, whose keys are known by all its ``words``."""
+    words = words or name
     app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
     if isinstance(verb, typer.Typer):
         for command in verb.registered_commands:
             if command.cls is TyperCommand:  # the default of typer
-                command.cls = Verb
-        group = type("Verbs", (Verbs,), {"prefix": f"{name}."})
+                command.cls = Command
+                own = f"{words}.{command.name}"
+                command.callback = options.bind(own, _function(command))
+        group = type("Verbs", (Verbs,), {"prefix": f"{words}."})
         app.add_typer(verb, name=name, cls=group)
     else:
-        settings = None
-        if isinstance(verb, options.FromEnvironment):
-            verb, settings = verb.function, {"auto_envvar_prefix": verb.prefix}
-        app.command(name, cls=Verb, context_settings=settings)(verb)
+        app.command(name, cls=Command)(options.bind(words, verb))
     return typer.main.get_group(app).commands[name]
+
+
+def describe_all() -> None:
+    """Register the keys of every verb, of plug-ins too."""
+    found, _ = plugins.offers(plugins.VERBS)
+    for name, verb in OWN.items():
+        _describe(name, verb)
+    for name, entry in found.items():
+        with suppress(PluginError):  # the verb says so when it is used
+            _describe(name, plugins.load(entry))
+
+
+def _function(command: Any) -> Any:
+    """Return the function of a verb that the parser knows."""
+    return command.callback
+
+
+def _describe(name: str, verb: Any) -> None:
+    if not isinstance(verb, typer.Typer):
+        options.describe(name, verb)
+        return
+    for command in verb.registered_commands:
+        if command.cls is TyperCommand:
+            options.describe(f"{name}.{command.name}", _function(command))
 
 
 def _unavailable(
@@ -370,7 +328,8 @@ def run() -> None:
     except TruepoolError as error:
         if os.environ.get(plugins.TRACEBACK):
             print_exc()
-        print_note(f"error: {error}")
+        for line in error.lines(TERMINAL):
+            print_note(f"error: {line}")
     except OSError as error:  # a disk that is full, a name that is too long
         _drop_output()
         where = "" if error.filename is None else f": {str(error.filename)!r:.80}"
@@ -390,40 +349,20 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _value_of(flag: str) -> str:
-    """What the command line gives an option, to be quoted in an error."""
-    for word, value in pairwise([*sys.argv, ""]):
-        name, equals, own = word.partition("=")
-        if name == flag:
-            return f"; got {(own if equals else value)!r}"
-    return ""
-
-
 def _print_usage(error: Any) -> None:
     """Say in one line what is wrong with the words of a command, and where to look."""
     message = error.format_message().rstrip(".")
     if "\n" in message:  # the help, where a command needs a verb
         print(printable(message), file=sys.stderr)
         return
-    for word, value in pairwise(sys.argv):
-        if word in VALUES and "unexpected extra argument" in message:
-            if f"({value})" in message or not os.path.exists(value):
-                print_note(f"error: {_equals_sign(word, value)}")
-                return
-    for word, fourth in zip(sys.argv, sys.argv[4:], strict=False):
-        if word == "--long" and re.search(rf"\({re.escape(fourth)}[ )]", message):
-            from truepool.tables.table_format import LONG_CLASSES
-
-            got = f"got {fourth!r} as well"
-            print_note(f"error: --long takes three columns; {got}. {LONG_CLASSES}")
-            return
     words = "truepool" if error.ctx is None else error.ctx.command_path
-    option = re.match(f"Invalid value for '([^']+)': {NOT_A_NUMBER}", message)
-    if option is not None:
-        flag = option[1].split(" / ")[-1]
-        kind = "a whole number, such as 5"
-        if option[2] == "number":
-            kind = "a number with a decimal point and no sign after it, such as 0.5"
-        print_note(f"error: {flag} must be {kind}{_value_of(flag)}; see {words} --help")
+    option = str(vars(error).get("option_name") or "")
+    name = ".".join(words.split()[1:])
+    if option.removeprefix("--") in keys.VERBS.get(name, {}):
+        key = option.removeprefix("--")
+        print_note(
+            f"error: {key} is a key, not an option: --set {key}=...; "
+            "truepool help keys says what it takes"
+        )
         return
     print_note(f"error: {message[:1].lower()}{message[1:]}; see {words} --help")

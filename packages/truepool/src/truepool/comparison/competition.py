@@ -126,6 +126,6 @@ def describe_pending(count: int, *, by_propensity: bool) -> str:
         return f"{text} those of all cases, by propensity."
     return (
         f"{text} those of the cases with an outcome. They are not those of all cases "
-        "if outcomes are missing more often in some kinds of cases; --propensity "
-        "corrects that."
+        "if outcomes are missing more often in some kinds of cases; propensities "
+        "correct that."
     )

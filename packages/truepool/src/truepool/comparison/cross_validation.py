@@ -25,7 +25,7 @@ from truepool.measures.groups import check_column, divide
 from truepool.measures.inference.bootstrap import check_level, check_resamples
 from truepool.measures.losses import Loss, as_loss
 from truepool.panel.costs import Costs
-from truepool.panel.panel import Panel
+from truepool.panel.panel import Panel, check_panel
 from truepool.pools import Pool, every
 from truepool.pools.candidates import cross_validate, scalable
 from truepool.pools.interface import configure
@@ -84,6 +84,7 @@ def compare(
     >>> compare(panel, pools=["vcg"], loss="brier")
     Comparison(3 pools on 60 cases; least brier: vcg 0.02)
     """
+    check_panel(panel, "a comparison")
     check_seed(seed)
     check_level(level)
     check_resamples(resamples)

@@ -35,11 +35,18 @@ received, and the cure. Only ``cli`` and ``server`` show them.
 import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from truepool.core.sentences import Voice
 
 
 class TruepoolError(Exception):
     """Base of all errors of truepool."""
+
+    def lines(self, voice: "Voice") -> list[str]:
+        """Return what is wrong, a sentence per fault, in the words of a dialect."""
+        return [str(self)]
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The message is made by the constructor, which other processes need not repeat.

@@ -20,7 +20,9 @@ CHECKS, VERBS = "truepool.checks", "truepool.verbs"
 """Groups of functions; ``agent.llm`` is the verb ``llm`` of ``truepool agent``."""
 KINDS, NAMES = "truepool.kinds", "truepool.names"
 """Groups of packages that hold a kind, and of what ``truepool.NAME`` returns."""
-GROUPS = (CHECKS, VERBS, KINDS, NAMES)
+WORDS = "truepool.words"
+"""Group of packages whose ``.toml`` files hold templates of sentences."""
+GROUPS = (CHECKS, VERBS, KINDS, NAMES, WORDS)
 """Any other group has the name of the package of its kind."""
 TRACEBACK = "TRUEPOOL_TRACEBACK"
 """The environment variable by which the command shows the traceback of an error."""

@@ -79,7 +79,7 @@ class Capacity:
         if classes != 2:
             raise SettingError(
                 "a capacity limits positive decisions between two classes; there are "
-                f"{classes}. Leave it out (--capacity)."
+                f"{classes}. Leave it out (capacity)."
             )
 
     def check(self, panel: Panel) -> None:
@@ -91,7 +91,7 @@ class Capacity:
         if panel.questions is not None:
             raise SettingError(
                 "a capacity counts cases, each decided once; these are split into "
-                "intervals between updates. Leave out --capacity, or pass --updates "
+                "intervals between updates. Leave out the capacity, or set updates to "
                 "last."
             )
         self.periods(panel.times, len(panel))
@@ -109,12 +109,12 @@ class Capacity:
         if times is None:
             raise SettingError(
                 f"a capacity per {self.period} needs the time of each case; there is "
-                "none. Name the column of the times (--time)."
+                "none. Name the column of the times (time)."
             )
         if times.dtype.kind != "M":
             raise SettingError(
                 f"a capacity per {self.period} needs dates; the times are numbers, "
-                f"{times[0]} the first of them. Give dates (--time)."
+                f"{times[0]} the first of them. Give dates (time)."
             )
         if self.period == "week":  # day 0 of the calendar was a Thursday
             days = times.astype("datetime64[D]").astype(np.int64)

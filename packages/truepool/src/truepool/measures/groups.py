@@ -13,8 +13,8 @@ FEWEST_CASES, FEWEST_OF_A_CLASS = 30, 5
 """Below these numbers of outcomes, no interval is given and no test is made."""
 
 FEWEST_UNITS = 5
-"""Nor below this number of groups of cases that depend on each other (--group): how
-much the mean of a group varies is known from the groups alone."""
+"""Nor below this number of groups of cases that depend on each other (the key group):
+how much the mean of a group varies is known from the groups alone."""
 
 GROUPS_NEEDED = "groups of cases are needed"
 """Words of a shortage of groups, which more cases of the same groups do not cure."""
@@ -88,7 +88,7 @@ def check_column(panel: Panel, by: str) -> None:
     if not 2 <= len(found) <= MOST_GROUPS:
         raise SettingError(
             f"a column to divide cases by must have 2 to {MOST_GROUPS} different "
-            f"values; {by!r} has {len(found):,}. Name another one (--by)."
+            f"values; {by!r} has {len(found):,}. Name another one (by)."
         )
     if panel.groups is None:
         return
@@ -100,10 +100,10 @@ def check_column(panel: Panel, by: str) -> None:
     ]
     if counts and max(counts) < FEWEST_UNITS <= len(np.unique(names)):
         raise SettingError(
-            f"a segment must have cases of at least {FEWEST_UNITS} groups (--group) to "
+            f"a segment must have cases of at least {FEWEST_UNITS} groups (group) to "
             "be judged, because how much its figures vary is known from its groups "
             f"alone; no segment of {by!r} with enough cases has more than "
-            f"{max(counts)}. Divide by another column (--by), or leave out --group if "
+            f"{max(counts)}. Divide by another column (by), or leave out group if "
             "cases of one group are independent of each other."
         )
 

@@ -44,7 +44,7 @@ def check_sums(name: str, missing: float, classes: int) -> None:
             f"the pool {name!r} must see all reports at once where less than "
             f"{RARE_FILL:.0%} of the cells have one, to shrink rare agents towards "
             f"the crowd; in this data set {1.0 - missing:.1%} have. Write it as one "
-            "long table (--long)."
+            "long table (long)."
         )
 
 

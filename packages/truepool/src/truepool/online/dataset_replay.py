@@ -20,7 +20,7 @@ from truepool.online.loop import NO_PATH, Delay, run
 from truepool.online.recalibration import Recalibration, recalibrate_series
 from truepool.online.trace import ReplaySummary, WeightPath
 from truepool.panel.panel import Panel
-from truepool.tables.panel_stream import PanelStream
+from truepool.tables.stream import PanelStream
 
 
 def replay_dataset(

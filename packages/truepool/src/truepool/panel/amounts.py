@@ -28,7 +28,7 @@ def as_amount(name: str, value: Any) -> Amount:
         return value
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not number:
-        rule = f"a cost must be one number, or one per case, for {name} (--cost-{name})"
+        rule = f"a cost must be one number, or one per case, for {name} (cost-{name})"
         array = as_rows(value, rule, CostError)
         if array.ndim == 1:
             return per_case(name, None, array)
@@ -39,15 +39,15 @@ def as_amount(name: str, value: Any) -> Amount:
         if number and value < 0:
             cure = (
                 ". A benefit is the negative cost of a right decision: tp of a hit, "
-                "tn of a case left alone correctly (--cost-tp, --cost-tn)."
+                "tn of a case left alone correctly (cost-tp, cost-tn)."
             )
         raise CostError(
-            f"a cost must be {what}; got {value!r:.60} for {name} (--cost-{name}){cure}"
+            f"a cost must be {what}; got {value!r:.60} for {name} (cost-{name}){cure}"
         )
     if value and not 1 / LARGEST_COST <= abs(value) <= LARGEST_COST:
         raise CostError(
             f"a cost must lie between {1 / LARGEST_COST:g} and {LARGEST_COST:g} in "
-            f"size; got {value!r:.40} for {name} (--cost-{name}). Express it in "
+            f"size; got {value!r:.40} for {name} (cost-{name}). Express it in "
             "another unit."
         )
     return float(value)
@@ -60,7 +60,7 @@ def per_case(
     what = (
         f"the cost {name}"
         if column is None
-        else f"column {column!r}, the cost {name} (--cost-{name}),"
+        else f"column {column!r}, the cost {name} (cost-{name}),"
     )
     cure = "Correct it, or leave the case out."
     try:
@@ -73,7 +73,7 @@ def per_case(
             f"{what} must not be negative; {case_name(t, ids)} has {numbers[t]:g}"
             f"{count_others(numbers < 0)}. "
             "Correct it, or leave the case out; benefits are negative costs "
-            "tp and tn (--cost-tp, --cost-tn)."
+            "tp and tn (cost-tp, cost-tn)."
         )
     return read_only(numbers)
 
@@ -88,12 +88,12 @@ def check_order(error: str, wrong: Amount, right_name: str, right: Amount) -> No
             return
         if right == 0:
             raise CostError(
-                f"a cost must be a positive number; got 0 for {error} (--cost-{error})"
+                f"a cost must be a positive number; got 0 for {error} (cost-{error})"
             )
         raise CostError(
             "an error must cost more than the right decision; got "
             f"{error}={wrong:g} and {right_name}={right:g}. Raise {error} or lower "
-            f"{right_name} (--cost-{error}, --cost-{right_name})."
+            f"{right_name} (cost-{error}, cost-{right_name})."
         )
     if error == "fp" and not isinstance(wrong, str) and not isinstance(right, str):
         below = np.atleast_1d(wrong < right)

@@ -1,7 +1,5 @@
 """Columns of a panel beside the reports: what else is known about each case."""
 
-import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, final
 
@@ -10,7 +8,6 @@ from numpy.typing import ArrayLike
 
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray, read_only
 from truepool.core.errors import PanelError, suggestion
-from truepool.core.formatting import is_number
 from truepool.core.numbers import as_rows
 from truepool.panel.row_names import case_name
 
@@ -25,8 +22,8 @@ AMOUNT = (
 )
 """An amount as people write it, and its decimal mark where that is plain."""
 
-WEIGHT = "Name a column of numbers (--weight)."
-PROPENSITY = "Name the column with the chance of a review (--propensity)."
+WEIGHT = "Name a column of numbers (weight)."
+PROPENSITY = "Name the column with the chance of a review (propensity)."
 
 
 @final
@@ -98,52 +95,12 @@ def one_number_per_case(
         there = value is not None and value == value and str(value).strip() != ""
         if not there:
             cure = "Fill it in, or leave the case out."
-        elif 2 * fine.sum() < len(fine) and (pair := odd_amount(given.tolist())):
-            odd, usual = pair
-            raise PanelError(
-                f"{what} must be written alike in every case; {case_name(odd, ids)} "
-                f"has {given[odd]!r:.60}, and most are written as {usual!r:.60}. {cure}"
-            )
         raise PanelError(
             f"{what} must be a number; {case_name(t, ids)} has "
             f"{f'{value!r:.60}' if there else 'none'}{count_others(~fine)}. "
-            f"{number_cure(value, cure)}"
+            f"{cure}"
         )
     return numbers
-
-
-def odd_amount(cells: list[Any]) -> tuple[int, str] | None:
-    """Return the first cell that is not written as most amounts are, and one of these.
-
-    >>> odd_amount(["1.250,00 €", "316,64 €", "n/d"])
-    (2, '1.250,00 €')
-    >>> odd_amount(["1.250 €", "2.000 €"])  # in doubt, and all alike
-    """
-    forms = [_form(cell) for cell in cells]
-    known = [form for form in forms if form]
-    marked = [form for form in known if form[1]] or [form for form in known if form[0]]
-    if not marked:
-        return None
-    currency, mark = Counter(marked).most_common(1)[0][0]
-    alike = ((currency, mark), (currency, ""))
-    odd = [t for t, form in enumerate(forms) if form not in alike and cells[t]]
-    if not odd or 2 * len(odd) > len(cells):
-        return None
-    return odd[0], str(cells[forms.index((currency, mark))])
-
-
-def _form(cell: Any) -> tuple[str, str] | None:
-    """Return the currency and the decimal mark of an amount, as far as they are plain.
-
-    >>> _form("$1,250.00"), _form("1.250 kr"), _form("many")
-    (('$', '.'), ('kr', ''), None)
-    """
-    text = str(cell).strip()
-    found = re.fullmatch(AMOUNT, text)
-    if found is None:
-        return None
-    currency = re.search(CURRENCY, text)
-    return currency[0] if currency else "", found[1] or ""
 
 
 def count_others(bad: BoolArray) -> str:
@@ -154,31 +111,6 @@ def count_others(bad: BoolArray) -> str:
     """
     count = int(bad.sum())
     return f", the first of {count:,} such cases in {len(bad):,}" if count > 1 else ""
-
-
-def number_cure(cell: Any, otherwise: str) -> str:
-    """Say how a number that is written in another way should be written.
-
-    >>> number_cure("5%", ""), number_cure("1,5", "")[:19], number_cure("lots", "Why?")
-    ('Write 0.05, without the percent sign.', "Pass --decimal ',' ", 'Why?')
-    """
-    text = str(cell).strip()
-    if re.search(CURRENCY, text) and is_number(re.sub(rf"{CURRENCY}|[., ]", "", text)):
-        return (
-            "Write the same currency in every cell, or in none, and no separator of "
-            "thousands."
-        )
-    if re.fullmatch(r"[-+]?[1-9]\d{0,2}(\.\d{3})+", text):  # no decimal mark
-        return "Leave out what separates the thousands."
-    number = text.rstrip("% ").replace(",", ".")
-    if text.endswith("%") and is_number(number):
-        return f"Write {float(number) / 100:g}, without the percent sign."
-    grouped = re.fullmatch(r"[-+]?[1-9]\d{0,2}(\.\d{3})+,\d+", text)
-    if grouped or ("," in text and is_number(number)):
-        return "Pass --decimal ',' if the comma is the decimal mark, else leave it out."
-    if re.fullmatch(r"[-+]?\d+[.,'][\d.,']*\d", text):
-        return "Leave out what separates the thousands."
-    return otherwise
 
 
 def check_weights(
@@ -210,7 +142,7 @@ def check_propensity(
         t = int(np.argmin(fine))
         cure = (
             "A case that could not be reviewed tells nothing about others like it: "
-            "leave it out, or review some at random (truepool score --explore)."
+            "leave it out, or review some cases at random."
             if numbers[t] == 0
             else "If these are percentages, divide by 100."
         )

@@ -6,7 +6,6 @@ of missing. Labels 0/1 and False/True say which one that is. For any other two l
 the user has to: the wrong one would invert every report.
 """
 
-import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike
 from truepool.core.arrays import Array, IntArray
 from truepool.core.errors import OutcomeError, suggestion
 from truepool.core.formatting import pluralize
+from truepool.core.sentences import PYTHON, Voice, join, setting
 from truepool.panel.row_names import case_name
 
 USUAL = (
@@ -48,22 +48,36 @@ USUAL = (
 
 Pass and fail are not among them: a test looks for failures, a jury for what passes."""
 
-NO_OUTCOME = (
-    "unknown", "unclear", "undecided", "undetermined", "unresolved", "unlabeled",
-    "unlabelled", "pending", "open", "ongoing", "in progress", "in review", "review",
-    "under review", "not yet", "not known", "tbd", "tba", "to be determined", "n/d",
-    "n.a.", "n.d.", "none", "missing", "?", "-", "--", "void", "annulled", "cancelled",
-    "pendiente", "desconocido", "en curso", "en revisión", "sin resolver", "canceled",
-    "pendente", "desconhecido", "em análise", "en attente", "en cours", "inconnu",
-    "offen", "ausstehend", "unbekannt", "unklar", "in bearbeitung", "in prüfung",
-    "in attesa", "in corso", "sconosciuto", "onbekend", "in behandeling", "ambiguous",
-    "storniert", "annulliert", "annulé", "anulado", "cancelado", "annullato", "unsure",
-    "indeterminate", "inconclusive", "equivocal", "uncertain", "not evaluable",
-)  # fmt: skip
-"""Words that may mean that there is no outcome (yet): asked about, never assumed."""
 
 MAX_SHOWN = 6
 """So many labels are shown where there are more than two."""
+
+
+class PositiveUnknownError(OutcomeError):
+    """Two labels, of which nobody says which one is positive.
+
+    ``both`` labels have a probability, so that it only says which misses cost fn.
+    """
+
+    def __init__(self, first: Any, second: Any, both: bool) -> None:
+        self.choices, self.both = (first, second), both
+        super().__init__(first, second, both)
+
+    def lines(self, voice: Voice) -> list[str]:
+        """Ask, and say how the answer is given."""
+        usual = {frozenset(pair): pair[1] for pair in USUAL}
+        likely = usual.get(frozenset(str(x).casefold() for x in self.choices))
+        labels = sorted(self.choices, key=lambda x: str(x).casefold() != likely)
+        what = "do the reports give the probability of"
+        if self.both:
+            what = "is the positive one, the one whose misses cost fn"
+        hint = "" if likely is None else f"; {labels[0]!r} is more likely"
+        ways = join((setting("positive", label, voice) for label in labels), "or")
+        asked = join(map(repr, self.choices), "or")
+        return [f"Which label {what}, {asked}? Pass {ways}{hint}."]
+
+    def __str__(self) -> str:
+        return self.lines(PYTHON)[0]
 
 
 @dataclass(frozen=True)
@@ -104,7 +118,7 @@ class Labels:
             return cls.of_two(found[0], found[1], positive)
         if positive is None:
             return cls(tuple(found))
-        if not found or not any(_is(label, positive) for label in found):
+        if not found or not any(is_meant(label, positive) for label in found):
             raise _unknown(positive, found)
         if len(found) == 1:
             raise one_class_error("a positive label", found[0])
@@ -127,11 +141,11 @@ class Labels:
         """
         if positive is None:
             if (first, second) != (0, 1):
-                raise OutcomeError(_question(first, second, both))
+                raise PositiveUnknownError(first, second, both)
             return cls((first, second))
-        if _is(second, positive):
+        if is_meant(second, positive):
             return cls((first, second))
-        if _is(first, positive):
+        if is_meant(first, positive):
             return cls((second, first))
         raise _unknown(positive, (first, second))
 
@@ -194,9 +208,11 @@ class Labels:
         Traceback (most recent call last):
         truepool.core.errors.OutcomeError: the positive label here is 'fraud'; ...
         """
-        if positive is None or (len(self.names) == 2 and _is(self.positive, positive)):
+        if positive is None or (
+            len(self.names) == 2 and is_meant(self.positive, positive)
+        ):
             return
-        if len(self.names) != 2 or not _is(self.negative, positive):
+        if len(self.names) != 2 or not is_meant(self.negative, positive):
             raise _unknown(positive, self.names)
         raise OutcomeError(
             f"the positive label here is {self.positive!r}; got {positive!r}"
@@ -225,33 +241,12 @@ def encode_outcomes(
     if len(found) > 2:
         raise OutcomeError(
             "reports of one probability per agent need two outcome labels; there are "
-            f"{len(found)}: {format_labels(found)}. {_word_cure(found)}merge the "
-            "labels into two, give one probability per class (columns agent:class, one "
-            "row per case), or name another column (--outcome)."
+            f"{len(found)}: {format_labels(found)}. Leave the outcome "
+            "empty where it is not known yet, merge the labels into two, or give one "
+            "probability per class."
         )
     labels = Labels.from_outcomes(given, positive)
     return labels.encode(given), labels
-
-
-def no_outcome_words(labels: Iterable[Any]) -> list[str]:
-    """Labels that may mean that there is no outcome, or none yet.
-
-    >>> no_outcome_words(["yes", "no", "Unknown", "storniert", "Pending review"])
-    ['Unknown', 'storniert', 'Pending review']
-    """
-    words = ((x, x.casefold()) for x in labels if isinstance(x, str))
-    return [x for x, w in words if w in NO_OUTCOME or w.startswith("pending ")]
-
-
-def _word_cure(labels: Sequence[Any]) -> str:
-    if not (words := no_outcome_words(labels)):
-        return (
-            "Leave the outcome empty where it is not known yet (or pass --missing "
-            "LABEL for a label that says so), "
-        )
-    options = shlex.join([part for word in words for part in ("--missing", word)])
-    those = " and ".join(map(repr, words))
-    return f"If {those} means that the outcome is not known yet, pass {options}; else "
 
 
 def _numbered(given: Array, classes: int, positive: Any) -> tuple[IntArray, Labels]:
@@ -342,7 +337,7 @@ def _whole(labels: Array) -> Array:
         t = int(np.argmax(wrong))
         raise OutcomeError(
             f"a label must be a whole number or text; got {labels[t].item()!r:.60} in "
-            f"{case_name(t)}. Name the column of outcomes (--outcome), not one of "
+            f"{case_name(t)}. Name the column of outcomes (outcome), not one of "
             "reports."
         )
     return labels.astype(np.int64)
@@ -367,7 +362,7 @@ def _with_other(only: Any, positive: Any) -> Labels:
     usual = (False, True) if isinstance(only, bool) else (0, 1)
     if only in usual and (wanted in usual or isinstance(only, bool)):
         return Labels.of_two(*usual, positive)
-    if wanted is None or _is(only, wanted):
+    if wanted is None or is_meant(only, wanted):
         raise OutcomeError(
             f"both of two outcome labels must be known; every outcome is {only!r}, and "
             "the other label is unknown. Add cases with the other outcome, or call the "
@@ -412,7 +407,7 @@ def format_choice(labels: Iterable[Any]) -> str:
     )
 
 
-def _is(label: Any, wanted: Any) -> bool:
+def is_meant(label: Any, wanted: Any) -> bool:
     """Whether this label is meant; the command line knows text only."""
     if isinstance(label, str):
         return bool(label == str(wanted))
@@ -424,25 +419,6 @@ def _is(label: Any, wanted: Any) -> bool:
         except ValueError:
             return False
     return bool(label == wanted)
-
-
-def _question(first: Any, second: Any, both: bool) -> str:
-    pairs = {frozenset(pair): pair[1] for pair in USUAL}
-    likely = pairs.get(frozenset(str(x).casefold() for x in (first, second)))
-    offer = next((x for x in (first, second) if str(x).casefold() == likely), None)
-    ways = [
-        f"positive={label!r} (--positive {shlex.quote(str(label))})"
-        for label in (first, second)
-    ]
-    if offer == second:
-        ways.reverse()
-    hint = "" if offer is None else f"; {offer!r} is more likely"
-    what = "do the reports give the probability of"
-    if both:
-        what = "is the positive one, the one whose misses cost --cost-fn"
-    return (
-        f"Which label {what}, {first!r} or {second!r}? Pass {' or '.join(ways)}{hint}."
-    )
 
 
 def _unknown(positive: Any, labels: Sequence[Any]) -> OutcomeError:

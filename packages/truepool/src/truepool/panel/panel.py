@@ -695,3 +695,12 @@ def _time(value: Any) -> np.datetime64:
     if isinstance(value, datetime) and value.tzinfo is not None:
         value = value.astimezone(UTC).replace(tzinfo=None)
     return np.datetime64(value, "us")
+
+
+def check_panel(given: Any, what: str) -> None:
+    """Refuse what is no panel, and say how one is read."""
+    if not isinstance(given, Panel):
+        raise PanelError(
+            f"{what} takes a Panel; got {type(given).__name__}. Read one from a file "
+            "or a frame: tp.read_panel(table, outcome=...)."
+        )

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from truepool.core import kernels
 from truepool.core.arrays import FloatArray, from_classes, read_only
 from truepool.core.errors import AgentError, PanelError, ReportError
-from truepool.panel.report_units import describe_outside, largest_reports, option_of
 from truepool.panel.row_names import case_name
 from truepool.panel.sparse import SparseReports
 
@@ -51,7 +50,7 @@ def check_reports(
         raise AgentError(
             f"pooling needs at least 2 agents; got {N}"
             + (f", {names[0]!r}" if N else "")
-            + ". Add the column of another agent; in a table --agents and --ignore say "
+            + ". Add the column of another agent; in a table, agents and ignore say "
             "which columns are agents."
         )
     if T == 0:
@@ -65,7 +64,7 @@ def check_reports(
     if outside:
         near = np.clip(values, 0.0, 1.0)
         if not np.nanmax(np.abs(near - values)) <= CLIP_TOLERANCE:
-            raise ReportError(describe_outside(values, names))
+            raise _outside(values, near, names)
         values = cast(FloatArray, read_only(near))
     if values.shape[2] > 1:
         values = _checked_classes(values, names)
@@ -78,6 +77,25 @@ def check_reports(
                 f"{case_name(first)} ({empty} in all). Leave those cases out."
             )
     return values, silent
+
+
+def _outside(
+    values: FloatArray, near: FloatArray, names: tuple[str, ...]
+) -> ReportError:
+    """Return the refusal of reports (T, N, C) outside [0, 1], by the first of them."""
+    with np.errstate(invalid="ignore"):
+        far = ~(np.abs(near - values) <= CLIP_TOLERANCE) & ~np.isnan(values)
+    t, i, c = (int(index) for index in np.argwhere(far)[0])
+    return _refuse_outside(names[i], values[t, i, c], int(far.sum()), case_name(t))
+
+
+def _refuse_outside(agent: str, value: float, count: int, where: str) -> ReportError:
+    more = f" ({count:,} such reports in all)" if count > 1 else ""
+    return ReportError(
+        f"a report must lie in [0, 1]; agent {agent!r} has {value:g} in {where}{more}. "
+        "Correct it, turn percentages and scores into shares of their range, or leave "
+        "the agent out."
+    )
 
 
 def check_sparse(
@@ -96,17 +114,10 @@ def check_sparse(
     far = ~(np.abs(near - given) <= CLIP_TOLERANCE)  # NaN is no report
     if far.any():
         cell = int(np.argmax(far))
-        agent = reports.agent[cell]
-        own = given[reports.agent == agent]
-        cure = f"If {names[agent]!r} is not an agent, leave it out."
-        if own.max() <= 100 and own.min() >= 0:
-            option = option_of(largest_reports(reports), int(agent), names)
-            cure = f"If these are percentages, divide by 100 ({option})."
-        raise ReportError(
-            f"a report must lie in [0, 1]; agent {names[agent]!r} has {given[cell]:g} "
-            f"in {case_name(int(reports.case[cell]))} (all its reports lie between "
-            f"{own.min():g} and {own.max():g}). {cure}"
-        )
+        raise _refuse_outside(
+            names[reports.agent[cell]], given[cell], int(far.sum()),
+            case_name(int(reports.case[cell])),
+        )  # fmt: skip
     empty = reports.counts == 0
     if empty.any() and not allow_empty_cases:
         raise ReportError(

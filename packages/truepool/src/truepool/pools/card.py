@@ -1,6 +1,6 @@
 """A summary card of a fitted pool, for people who use a pool that others fitted."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -8,7 +8,7 @@ from truepool.panel.costs import Costs
 from truepool.panel.labels import Labels
 from truepool.pools.interface import NO_COSTS, Pool
 from truepool.pools.result import Explanation, Training
-from truepool.tables.table_format import TableFormat
+from truepool.tables.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Card:
         the costs of each case decide.
     library : str
         Version of truepool that fitted it.
-    table : TableFormat, optional
-        How the table was written that it was fitted on; `truepool score` expects new
-        cases to be written alike.
+    table : Schema, optional
+        What the columns were of the table that it was fitted on; `truepool score`
+        expects new cases to be alike.
     """
 
     pool: str
@@ -40,19 +40,20 @@ class Card:
     threshold: float | None
     training: Training
     library: str
-    table: TableFormat | None = None
+    table: Schema | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, ready for JSON."""
-        values = asdict(self)
+        values = asdict(replace(self, table=None))
         del values["labels"]
+        values["table"] = None if self.table is None else self.table.to_dict()
         values["outcome_labels"] = self.labels.to_dict(self.training.counts)
         values["training"]["base_rates"] = self.training.base_rates
         return values
 
 
 def card_of(
-    pool: Pool, library: str | None = None, table: TableFormat | None = None
+    pool: Pool, library: str | None = None, table: Schema | None = None
 ) -> Card:
     """Return the card of a fitted pool.
 

@@ -15,6 +15,7 @@ from truepool.core.arrays import Array, BoolArray, FloatArray, logit
 from truepool.core.engine import one_blas_thread
 from truepool.measures.groups import FEWEST_CASES
 from truepool.panel.panel import Panel
+from truepool.panel.sparse import SparseReports
 from truepool.pools import imputation
 
 LEARNED, COMPARED = 20_000, 2_000
@@ -282,3 +283,20 @@ def _numbers(times: Array | None) -> FloatArray:
     if given.dtype.kind == "M":
         given = given.astype("datetime64[us]").astype(np.int64)
     return np.asarray(given, dtype=np.float64)
+
+
+def shares_above(reports: FloatArray | SparseReports) -> tuple[float, ...]:
+    """Share of each agent's reports that are above 1 %, 0 where it has none.
+
+    >>> shares_above(np.array([[[0.2], [np.nan]], [[0.004], [0.1]]]))
+    (0.5, 1.0)
+    """
+    counts = (
+        reports.agent_counts if isinstance(reports, SparseReports)
+        else (~np.isnan(reports[:, :, 0])).sum(axis=0)
+    )  # fmt: skip
+    if isinstance(reports, SparseReports):
+        high = np.bincount(reports.agent[reports.values > 0.01], minlength=len(counts))
+    else:
+        high = (reports > 0.01).any(axis=2).sum(axis=0)
+    return tuple((high / np.maximum(counts, 1)).tolist())

@@ -41,11 +41,11 @@ from truepool.pools.agent_reports import match_columns, match_one
 from truepool.pools.habits import Habits
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.result import Explanation, PoolResult, Training
-from truepool.tables.table_format import TableFormat
+from truepool.tables.schema import Schema
 
 if TYPE_CHECKING:
-    from truepool.tables.panel_stream import PanelStream
-    from truepool.tables.part_reader import PassTotals
+    from truepool.tables.checkpoint import PassTotals
+    from truepool.tables.stream import PanelStream
 
 NO_COSTS = Costs()
 """The default costs: a missed case and a false alarm cost 1 each."""
@@ -107,8 +107,8 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     labels_: Labels
     training_: Training
     habits_: Habits | None = None
-    table: TableFormat | None = None
-    """How the table was written that a saved pool was fitted on, if it says so."""
+    table: Schema | None = None
+    """What the columns were of the table that a saved pool was fitted on, if known."""
 
     def __init__(
         self, *, costs: Costs | None = None, threshold: float | None = None

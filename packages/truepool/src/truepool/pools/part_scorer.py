@@ -8,7 +8,7 @@ changed are left as they are, so that an interrupted run goes on where it stoppe
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,14 +22,13 @@ from truepool.core.engine import (
 from truepool.core.errors import SourceError
 from truepool.core.files import check_path
 from truepool.pools.scorer import Scorer, Tally
-from truepool.pools.unit_doubt import UnitDoubt
 from truepool.tables import manifest
-from truepool.tables.batch_writer import open_writer
-from truepool.tables.batches import read_part_batches
-from truepool.tables.column_selection import ColumnSelection
 from truepool.tables.dataset import Dataset, Part
 from truepool.tables.manifest import Manifest
-from truepool.tables.repeated_ids import RepeatedIds
+from truepool.tables.read import Table, read_blocks
+from truepool.tables.schema import Declared, Schema
+from truepool.tables.source import ParquetFiles
+from truepool.tables.write import RepeatedIds, open_writer
 
 
 class PartTask(NamedTuple):
@@ -42,14 +41,11 @@ class PartTask(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PartScorer:
-    """How every part of a data set is read, scored and written.
-
-    ``doubt`` says why percentages may be fractions.
-    """
+    """How every part of a data set is read, scored and written."""
 
     scorer: Scorer
-    selection: ColumnSelection
-    doubt: UnitDoubt | None = None
+    schema: Schema
+    declared: Declared = field(default_factory=Declared)
 
     def write(self, task: PartTask, progress: Callable[[int], None]) -> Tally:
         """Score the part of a task, whatever an earlier attempt has left of it."""
@@ -69,16 +65,16 @@ class PartScorer:
         progress: Callable[[int], None] = lambda rows: None,
     ) -> Tally:
         """Score one part, whose first row has the place ``start`` in the data set."""
-        tally, names = Tally(), self.selection.choose(part.columns)
-        batches = read_part_batches(part, self.selection, names, start)
-        seen = RepeatedIds()
+        tally, seen = Tally(), RepeatedIds()
+        source = ParquetFiles(Dataset(str(part.path.parent), (part,)))
+        table = Table(source, self.schema)
         with open_writer(target) as write:
-            for batch in self.doubt.check(batches) if self.doubt else batches:
-                columns, counts = self.scorer.score(batch)
+            for block in read_blocks(table, declared=self.declared):
+                columns, counts = self.scorer.score(block.shifted(start))
                 write(columns)
                 tally.add(counts)
-                seen.add(batch.ids)
-                progress(len(batch))
+                seen.add(block.ids)
+                progress(len(block))
         tally.repeated, tally.not_compared = seen.count(), seen.left_out
         return tally
 
@@ -96,7 +92,8 @@ def score_parts(
     ``made_by`` identifies the pool and the settings: a folder of other ones is refused.
     Parts are scored by the engine, by default one after another.
     """
-    dataset.check_columns(how.selection.choose(dataset.columns))
+    names = [name for name in how.schema.columns if name in dataset.columns]
+    dataset.check_columns(names)
     record = _open(folder, dataset, made_by)
     total, todo, start = Tally(), list[PartTask](), 0
     for part in dataset.parts:
@@ -127,10 +124,10 @@ def score_parts(
 
 def made_by(file: Path, how: PartScorer) -> dict[str, Any]:
     """Identify the pool of a file and how parts are scored, for the manifest."""
-    scorer, written = how.scorer, how.selection.written
+    scorer = how.scorer
     return {
         "pool": sha256(file.read_bytes()).hexdigest(),
-        "table": written.options(),
+        "table": how.schema.to_dict(),
         "id": scorer.id,
         "contributions": scorer.contributions,
         "explore": scorer.explore,
@@ -216,7 +213,7 @@ def _size(target: Path) -> int:
         raise SourceError(
             "every node must write to the folder of the command; "
             f"{str(target)!r} was written on a node and is not here. Name a folder in "
-            "storage that all nodes share (--output)."
+            "storage that all nodes share."
         ) from None
 
 

@@ -7,6 +7,7 @@ read. See docs/saved_pools.md.
 
 import inspect
 from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -23,24 +24,23 @@ from truepool.core.errors import (
 from truepool.measures.losses import Loss
 from truepool.panel.costs import Costs
 from truepool.panel.labels import Labels
-from truepool.tables.table_format import TableFormat
+from truepool.tables.schema import Schema
 
 KIND = archive.Kind("pool", 1, PoolFileError)
 RECORDS: tuple[type, ...] = (Costs, Labels, Loss)
 """Values that any pool may hold; a pool adds its own in `Pool.records`."""
 
 
-def save(pool: Any, path: str | Path, table: TableFormat | None = None) -> None:
+def save(pool: Any, path: str | Path, table: Schema | None = None) -> None:
     """Write a fitted pool to a file, whole or not at all; the same pool, same bytes.
 
-    ``table`` says how the table was written that the pool was fitted on.
+    ``table`` says what the columns were of the table that the pool was fitted on.
     """
     writer = Writer()
     content = {"pool": writer.pool(pool)}
     _try(pool)
     if table is not None:
-        writer.records["TableFormat"] = TableFormat
-        content["table"] = writer.value(table, "table")
+        content["schema"] = table.to_dict()
     archive.write(path, KIND, content, writer.arrays)
 
 
@@ -76,7 +76,7 @@ def load(path: str | Path, *, probe: bool = True) -> Any:
                 "a pool. Fit it again; the version that wrote it can still use it."
             ) from error
         raise KIND.damaged(path, "its numbers do not fit together") from error
-    table = table_format(path)
+    table = _schema(path, manifest, members, pool.agents_, pool.labels_)
     if table is not None:
         pool.table = table
     return pool
@@ -88,16 +88,34 @@ def library(path: str | Path) -> str:
     return str(manifest.get("truepool"))
 
 
-def table_format(path: str | Path) -> TableFormat | None:
-    """How the table was written that the pool of a file was fitted on, if known."""
-    manifest, members = archive.read(Path(path), KIND)
-    reader = Reader(members)
-    reader.records["TableFormat"] = TableFormat
+class _Options(dict[str, Any]):
+    """How a table was written, as versions before schemas saved it."""
+
+
+def _schema(
+    path: Path, manifest: Mapping[str, Any], members: Any, agents: Any, labels: Labels
+) -> Schema | None:
+    """What the columns were of the table that a pool was fitted on, if known."""
     try:
+        if "schema" in manifest:
+            schema = Schema.from_dict(manifest["schema"])
+            if schema.agents != agents:
+                raise ValueError("these are other agents")
+            return schema
+        reader = Reader(members)
+        reader.records["TableFormat"] = _Options
         found = reader.value(manifest.get("table"))
-    except archive.DAMAGE as error:
-        raise KIND.damaged(Path(path), "its table is not described") from error
-    return found if isinstance(found, TableFormat) else None
+        if not isinstance(found, _Options):
+            return None
+        known = Schema.of_options(found, agents)
+        names = tuple(map(str, labels.names)) if len(labels.names) > 2 else ()
+        known = replace(known, labels=tuple(labels.names))
+        if not names:
+            return known
+        columns = {a: tuple(f"{a}:{k}" for k in names) for a in agents}
+        return replace(known, reports=columns, classes=names)
+    except (*archive.DAMAGE, TruepoolError) as error:
+        raise KIND.damaged(path, "its table is not described") from error
 
 
 def declared(cls: type) -> list[str]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, TypeAlias
 
@@ -13,21 +13,28 @@ from scipy.special import expit
 
 from truepool.core import kernels
 from truepool.core.arrays import BoolArray, FloatArray, IntArray, from_classes
-from truepool.core.errors import CostError, ReportError, SettingError, SourceError
+from truepool.core.errors import ReportError, SettingError, SourceError
 from truepool.measures.capacity import Capacity
 from truepool.panel.costs import Costs
 from truepool.panel.reports import check_reports
-from truepool.panel.row_names import cases_of_rows, named_rows
+from truepool.panel.row_names import named_cases
 from truepool.pools.habits import COMPARED, Doubt
 from truepool.pools.interface import LinearPool, Pool
 from truepool.pools.result import PoolResult
-from truepool.tables.column_selection import Batch, Ids
+from truepool.tables.decode import Block
+from truepool.tables.faults import Note
+from truepool.tables.schema import PERCENT, Schema
+from truepool.tables.write import Ids
 
 Report: TypeAlias = tuple[float, ...]
 """Coordinates (C,) of one report."""
 
 OTHER_REPORTS = 100
 """An agent is stuck if at least so many other reports would have been expected."""
+
+EXPECTED = 7.0
+"""Numbers up to 1 may be fractions and no percentages if so many higher ones must have
+been expected."""
 
 FIRST = 100
 """Reports of a batch that are looked at before all of them."""
@@ -62,42 +69,38 @@ class Tally:
     missing: Counter[str] = field(default_factory=Counter)
     constant: dict[str, Report | None] = field(default_factory=dict)
     """The one report of each agent so far; None if it has given two."""
-    others: Counter[str] = field(default_factory=Counter)
-    unknown: tuple[str, ...] = ()
-    encoding: str | None = None
     repeated: int = 0
     """Cases with the id of an earlier one, of those whose ids were compared."""
     not_compared: int = 0
     """Cases whose ids were not compared, for there are too many."""
-    rescaled: int = 0
-    """Reports over classes that summed to nearly 1."""
-    amounts: dict[str, str] = field(default_factory=dict)
-    """How columns of amounts were read, where the decimal mark does not say so."""
     drawn: int = 0
     """Cases decided negative that are to be reviewed."""
-    notes: tuple[str, ...] = ()
-    """What was done with a long table."""
+    notes: dict[tuple[str, str], Note] = field(default_factory=dict)
+    """What was done with the table, by code and column."""
     doubtful: dict[str, Doubt] = field(default_factory=dict)
     """Agents that do not report as they did in the fit, in some batch."""
+    decisions: Counter[int] = field(default_factory=Counter)
+    """How often each class was decided."""
 
     def add(self, other: "Tally") -> None:
         """Add the counts of other cases."""
         self.cases += other.cases
         self.empty += other.empty
         self.positive += other.positive
+        self.decisions += other.decisions
         self.drawn += other.drawn
         self.missing += other.missing
         for agent, report in other.constant.items():
             same = self.constant.get(agent, report) == report
             self.constant[agent] = report if same else None
-        self.others += other.others
-        self.unknown += other.unknown
-        self.encoding = self.encoding or other.encoding
         self.repeated += other.repeated
         self.not_compared += other.not_compared
-        self.rescaled += other.rescaled
-        self.amounts = other.amounts | self.amounts
-        self.notes += other.notes
+        for key, note in other.notes.items():
+            known = self.notes.get(key)
+            if known is not None and "count" in note.fields:
+                count = known.fields["count"] + note.fields["count"]
+                note = replace(note, fields={**note.fields, "count": count})
+            self.notes[key] = note
         self.doubtful = other.doubtful | self.doubtful
 
     @property
@@ -160,11 +163,11 @@ class Scorer:
         if self.explore is not None and classes > 2:
             raise SettingError(
                 "cases to review are drawn from those decided negative, so there must "
-                f"be two classes; the pool has {classes}. Leave out --explore, and "
+                f"be two classes; the pool has {classes}. Leave out explore, and "
                 "draw cases of each decision yourself."
             )
 
-    def score(self, batch: Batch) -> tuple[dict[str, Ids], Tally]:
+    def score(self, batch: Block) -> tuple[dict[str, Ids], Tally]:
         """Columns of the result, and the counts of the batch."""
         pool, T = self.pool, len(batch)
         found = pool_batch(pool, batch, contributions=self.contributions)
@@ -194,9 +197,9 @@ class Scorer:
             columns |= _review(batch, decisions, known, self.explore, self.seed)
         missing = dict(zip(pool.agents_, found.missing.tolist(), strict=True))
         # Elements that are picked by a mask are copied, which takes as long as pooling.
-        positive = int(
-            np.count_nonzero(decisions if gone is None else decisions[known])
-        )
+        decided = np.bincount(decisions if gone is None else decisions[known],
+                              minlength=len(names))  # fmt: skip
+        positive = int(decided[1:].sum())
         reported = int(np.count_nonzero(known))
         counts = Counter(missing)
         return columns, Tally(
@@ -205,22 +208,20 @@ class Scorer:
             positive,
             counts,
             _constant(pool.agents_, batch),
-            batch.others,
-            batch.unknown,
-            batch.encoding,
-            rescaled=batch.rescaled,
-            amounts=dict(batch.amounts),
             drawn=columns["review"].true_count - positive if self.explore else 0,
-            notes=batch.notes,
+            notes={(n.code, str(n.fields.get("column"))): n for n in batch.notes},
             doubtful=doubtful,
+            decisions=Counter(dict(enumerate(decided.tolist()))),
         )
 
-    def _compare(self, batch: Batch) -> dict[str, Doubt]:
+    def _compare(self, batch: Block) -> dict[str, Doubt]:
         """Agents that do not report as they did in the fit; refuse another unit."""
         pool = self.pool
-        if pool.habits_ is None or not len(batch):
+        if not len(batch):
             return {}
-        found = pool.habits_.compare(_first_coordinates(batch))
+        found = _fractions(pool, batch)
+        if pool.habits_ is not None:
+            found |= pool.habits_.compare(_first_coordinates(batch))
         refused = {
             i: doubt
             for i, doubt in found.items()
@@ -231,29 +232,59 @@ class Scorer:
         return {pool.agents_[i]: doubt for i, doubt in found.items()}
 
 
-def _first_coordinates(batch: Batch) -> FloatArray:
+def schema_of(pool: Pool) -> Schema:
+    """Return what the columns are of tables that a pool takes."""
+    if pool.table is not None:
+        return pool.table
+    names = pool.labels_.names if len(pool.labels_.names) > 2 else ()
+    classes = tuple(map(str, names))
+    columns = {a: tuple(f"{a}:{k}" for k in classes) or (a,) for a in pool.agents_}
+    return Schema(pool.agents_, columns, classes, labels=tuple(pool.labels_.names))
+
+
+def _fractions(pool: Pool, batch: Block) -> dict[int, Doubt]:
+    """Agents in percent or higher scores whose first reports are all up to 1.
+
+    In the fit so many of them would have been above 1 that chance makes none of these
+    in one of a thousand tables. Percent signs leave no doubt.
+    """
+    above = pool.training_.above_percent
+    if pool.table is None or batch.start or not (above and batch.reports):
+        return {}
+    found = {}
+    for i, (agent, column) in enumerate(zip(pool.agents_, batch.reports, strict=True)):
+        known, unit = column[~np.isnan(column)], pool.table.unit(agent)
+        if unit.zero or unit.one < PERCENT.one or agent in batch.signed:
+            continue
+        if len(known) and 0 < known.max() <= 1 / unit.one:
+            if len(known) * above[i] >= EXPECTED:
+                found[i] = Doubt.UNIT
+    return found
+
+
+def _first_coordinates(batch: Block) -> FloatArray:
     """Reports (T', N) of a batch, of cases that are spread evenly."""
     step = -(-len(batch) // COMPARED)
     if batch.cube is not None:
-        return batch.cube[::step, :, 0]
+        return batch.values[::step, :, 0]
     columns = [column[::step].astype(np.float64) for column in batch.reports]
     return np.stack(columns, axis=1)
 
 
-def _describe_doubts(pool: Pool, batch: Batch, found: dict[int, Doubt]) -> str:
+def _describe_doubts(pool: Pool, batch: Block, found: dict[int, Doubt]) -> str:
     """Say how agents report, how they reported in the fit, and what to do."""
     values = _first_coordinates(batch)
     habits = pool.habits_
-    if habits is None:
-        raise AssertionError("doubts come from habits")
     parts = []
     for i, doubt in found.items():
         own = values[~np.isnan(values[:, i]), i]
         now = float(np.median(own))
-        then = float(expit(habits.quantiles[3, i]))
+        then = ""
+        if habits is not None:
+            usual = float(expit(habits.quantiles[3, i]))
+            then = f" and was {usual:.2g} in the fit"
         parts.append(
-            f"{pool.agents_[i]!r} has {doubt}: its median is {now:.2g} here and was "
-            f"{then:.2g} in the fit"
+            f"{pool.agents_[i]!r} has {doubt}: its median is {now:.2g} here{then}"
         )
     return (
         "reports must mean what they did in the cases that the pool learned from; "
@@ -262,14 +293,15 @@ def _describe_doubts(pool: Pool, batch: Batch, found: dict[int, Doubt]) -> str:
     )
 
 
-def _constant(agents: tuple[str, ...], batch: Batch) -> dict[str, Report | None]:
+def _constant(agents: tuple[str, ...], batch: Block) -> dict[str, Report | None]:
     """The one report of each agent in a batch, None where it gives two.
 
     Most feeds show it in their first reports, so that this costs next to nothing.
     """
     found: dict[str, Report | None] = {}
+    values = batch.values if batch.cube is not None else np.zeros(0)
     for i, agent in enumerate(agents):
-        own = batch.cube[:, i] if batch.cube is not None else batch.reports[i][:, None]
+        own = values[:, i] if batch.cube is not None else batch.reports[i][:, None]
         for part in (own[:FIRST], own):
             known = part[~np.isnan(part[:, 0])]
             if len(known):
@@ -280,7 +312,7 @@ def _constant(agents: tuple[str, ...], batch: Batch) -> dict[str, Report | None]
     return found
 
 
-def pool_batch(pool: Pool, batch: Batch, *, contributions: bool = False) -> PooledBatch:
+def pool_batch(pool: Pool, batch: Block, *, contributions: bool = False) -> PooledBatch:
     """Pool the cases of a batch that have reports; reports are checked here."""
     if isinstance(pool, LinearPool) and batch.reports and not contributions:
         p, outside, missing = kernels.linear_columns(batch.reports, pool.weights_)
@@ -301,7 +333,7 @@ def pool_batch(pool: Pool, batch: Batch, *, contributions: bool = False) -> Pool
 
 
 def _decide_columns(
-    pool: LinearPool, batch: Batch, p: FloatArray, missing: IntArray
+    pool: LinearPool, batch: Block, p: FloatArray, missing: IntArray
 ) -> PooledBatch:
     """Decide cases whose columns were pooled without a table of rows: half the time."""
     known, pooled = ~np.isnan(p) if missing.any() else np.ones(len(p), bool), p[:, None]
@@ -313,16 +345,11 @@ def _decide_columns(
 
 
 @contextmanager
-def _located(batch: Batch, known: BoolArray) -> Iterator[None]:
+def _located(batch: Block, known: BoolArray) -> Iterator[None]:
     """Say of an error in the cases with reports where these are."""
     rows = batch.start + np.flatnonzero(known)
-    try:
-        with named_rows(batch.naming), cases_of_rows(rows):
-            yield
-    except (CostError, ReportError) as error:
-        if not batch.place:
-            raise
-        raise type(error)(f"{error} (in {batch.place})") from None
+    with named_cases(lambda t: batch.place(int(rows[t])).sentence()):
+        yield
 
 
 def _spread(values: Any, known: BoolArray) -> Any:
@@ -334,7 +361,7 @@ def _spread(values: Any, known: BoolArray) -> Any:
     return every
 
 
-def decide_within(pool: Pool, batches: Iterable[Batch], limit: Capacity) -> IntArray:
+def decide_within(pool: Pool, batches: Iterable[Block], limit: Capacity) -> IntArray:
     """Decisions on all cases within a capacity, (T,); 0 where there is no report."""
     limit.check_classes(len(pool.classes_))
     costs = pool.costs or Costs()
@@ -362,7 +389,7 @@ def decide_within(pool: Pool, batches: Iterable[Batch], limit: Capacity) -> IntA
 
 
 def _review(
-    batch: Batch, decisions: IntArray, known: BoolArray, share: float, seed: int
+    batch: Block, decisions: IntArray, known: BoolArray, share: float, seed: int
 ) -> dict[str, Ids]:
     """Whether each case is to be reviewed, and the chance that it was to be.
 

@@ -17,8 +17,8 @@ from truepool.audits.topics.comparison import significantly_cheaper
 from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import Audit, Fix
 from truepool.core.formatting import amount, join_names, money
+from truepool.core.sentences import leaving_out
 from truepool.measures.capacity import without_capacity
-from truepool.tables.agent_columns import removal_options
 
 RECALIBRATION = "ask whoever runs {who} to recalibrate {it}"
 FEED = "take {who} out of the pool or fix {its} {feed}"
@@ -73,8 +73,8 @@ ACTIONS = {
     "known yet",
     "outcome-rate": "find out why the share of positive outcomes changed around {when}",
     "other-threshold": f"{POOL}, or move the threshold",
-    "selective-labels": "give the chance that each outcome became known (`--propensity "
-    "COLUMN`), or follow some cases up at random, whatever is decided",
+    "selective-labels": "give the chance that each outcome became known (`--set "
+    "propensity=COLUMN`), or follow some cases up at random, whatever is decided",
 }
 """What to do about a finding, in the imperative, by its code."""
 
@@ -203,7 +203,7 @@ def removal(fixes: Sequence[Fix], agents: Sequence[str], pool: str) -> str:
     ' To take b out right away, pass `--ignore b`.'
     """
     out = removable(fixes)
-    options = removal_options(out, agents)
+    options = leaving_out(out, agents)
     if not options:
         return ""
     feeds = [fix for fix in fixes if is_removable_feed(fix)]

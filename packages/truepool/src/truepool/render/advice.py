@@ -16,6 +16,7 @@ from truepool.audits.topics.threshold import POOL_FAULTS
 from truepool.audits.values import Audit, Finding, Recommendation
 from truepool.comparison import Estimate
 from truepool.core.formatting import end_once, join_names, money, pluralize
+from truepool.core.sentences import leaving_out
 from truepool.measures.capacity import without_capacity
 from truepool.measures.groups import GROUPS_NEEDED
 from truepool.render.actions import (
@@ -35,7 +36,6 @@ from truepool.render.savings import (
     savings_per_thousand,
     selective,
 )
-from truepool.tables.agent_columns import removal_options
 
 PER_CASE = " per case"
 
@@ -162,7 +162,7 @@ def _pool(audit: Audit) -> str:
         why = dict(audit.withheld).get("comparison", "")
         if GROUPS_NEEDED in why:
             return (
-                "Name another column of groups (--group), or none if cases do not "
+                "Name another column of groups (group), or none if cases do not "
                 f"depend on each other: these are too few to compare pools ({why}). "
                 "More cases help only if they are of other groups."
             )
@@ -196,7 +196,7 @@ def _pool(audit: Audit) -> str:
 def _pool_of_part(audit: Audit, saving: Estimate) -> str:
     """Recommend a pool without the agents that are to be taken out until fixed."""
     plan = audit.recommendation
-    options = removal_options(plan.without, audit.agents)
+    options = leaving_out(plan.without, audit.agents)
     cost, in_use = plan.without_cost or 0.0, plan.cost_in_use or 0.0
     saved = (
         f"That saves {_cost(audit, saving.value)} per case, "
@@ -223,7 +223,7 @@ def _pool_of_part(audit: Audit, saving: Estimate) -> str:
 def _without(audit: Audit) -> str:
     """Say which agents a pool should be fitted without, where that was not measured."""
     out = audit.recommendation.without
-    options = removal_options(out, audit.agents)
+    options = leaving_out(out, audit.agents)
     if not options:
         return ""
     return f" Better fit it without {join_names(out)} (`{options}`)."

@@ -1,41 +1,47 @@
-"""Tables in and out: CSV, TSV, Excel, Parquet, and pandas, polars or pyarrow frames.
+"""Tables in and out: CSV, TSV, Excel, Parquet, JSON lines, and frames.
 
-A row is a case, or in a long table a report. One column is the outcome, ``id`` and
-``time`` columns are recognised, every other column is an agent: the probability of the
-positive class, empty where there is no report. For K classes an agent has K columns,
-``name:class``.
+A `Source` yields rows, `infer` finds out what the columns are (a `Schema`), a `Decoder`
+turns rows into reports and outcomes. Every reader does these three, in this order. What
+is wrong with a table are `Fault` values, what it cannot say are `Question` values.
 """
 
-from truepool.tables.files import file_format, write_csv, write_table
-from truepool.tables.reader import (
+from truepool.tables.faults import Cure, Fault, Note, Place, Question, TableFaults
+from truepool.tables.new_cases import match
+from truepool.tables.read import (
     ReportTable,
+    Table,
     TableWarning,
     load_panel,
     load_reports,
-    load_verdicts,
-    read_column_names,
-    read_frame,
     read_panel,
     read_reports,
-    read_source,
+    resolve,
 )
-from truepool.tables.summary import TableSummary
-from truepool.tables.table_format import TableFormat
+from truepool.tables.schema import Declared, Schema, Unit
+from truepool.tables.source import open_source
+from truepool.tables.write import file_format, write_csv, write_table
 
 __all__ = [
+    "Cure",
+    "Declared",
+    "Fault",
+    "Note",
+    "Place",
+    "Question",
     "ReportTable",
-    "TableFormat",
-    "TableSummary",
+    "Schema",
+    "Table",
+    "TableFaults",
     "TableWarning",
+    "Unit",
     "file_format",
     "load_panel",
     "load_reports",
-    "load_verdicts",
-    "read_column_names",
-    "read_frame",
+    "match",
+    "open_source",
     "read_panel",
     "read_reports",
-    "read_source",
+    "resolve",
     "write_csv",
     "write_table",
 ]

@@ -13,15 +13,41 @@ from typing import Any
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray
+from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.files import write_text
 from truepool.tables.dataset import Part
-from truepool.tables.part_reader import PassTotals
 
 PERIOD = 1.0
 """Seconds between two writes: what is lost to a crash is read again."""
 SUFFIX = ".unfinished"
 """What the name of the output gets while it is not finished."""
+
+
+@dataclass(eq=False)
+class PassTotals:
+    """What a pass over some cases has counted."""
+
+    counts: IntArray
+    reported: IntArray
+    mass: FloatArray
+    """Weight of the cases of each class."""
+    silent: int = 0
+    empty: int = 0
+    pending: int = 0
+
+    def add(self, other: "PassTotals") -> None:
+        """Add the counts of other cases."""
+        self.counts += other.counts
+        self.reported += other.reported
+        self.mass += other.mass
+        self.silent += other.silent
+        self.empty += other.empty
+        self.pending += other.pending
+
+    @property
+    def cases(self) -> int:
+        """Cases with an outcome and a report."""
+        return int(self.counts.sum())
 
 
 @dataclass(eq=False)

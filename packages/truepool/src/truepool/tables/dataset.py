@@ -5,7 +5,7 @@ Folders called ``key=value`` are hive partitions: the key is a column too.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from glob import glob, has_magic
 from pathlib import Path, PurePosixPath
@@ -15,12 +15,11 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
-from truepool.core.errors import SourceError
-from truepool.core.files import missing_file
-from truepool.core.formatting import join_names
+from truepool.core.files import similar_file
 from truepool.tables import manifest
-from truepool.tables.files import PARQUET, is_dataset
-from truepool.tables.table_format import TableFormat
+from truepool.tables.faults import Cure, Fault, Place, TableFaults
+
+PARQUET = (".parquet", ".pq")
 
 BATCH_NUMBERS = 1 << 20
 """Numbers in a batch: enough for Arrow to be fast, few enough for any memory."""
@@ -86,13 +85,6 @@ class Dataset:
         """Names of the columns, those of the partitions included."""
         return self.parts[0].columns
 
-    def describe(self, written: TableFormat) -> TableFormat:
-        """Return how the rows are written; a key of the partitions is no agent."""
-        keys = {key for part in self.parts for key, _ in part.keys}
-        own = {written.outcome, written.id, written.time, *written.case_columns}
-        unused = sorted(keys - own - {*self.parts[0].schema.names, *written.ignore})
-        return replace(written, ignore=(*written.ignore, *unused))
-
     def check_columns(self, names: Sequence[str] | None = None) -> None:
         """Refuse parts whose columns (these, or any) differ from the first part's.
 
@@ -104,11 +96,13 @@ class Dataset:
             lost = [name for name in wanted if name not in part.columns]
             more = [n for n in part.columns if names is None and n not in wanted]
             if lost or more:
-                what, odd = ("lacks", lost) if lost else ("also has", more)
-                raise SourceError(
-                    f"all parts of a data set must have the same columns; {part.path} "
-                    f"{what} {join_names([repr(name) for name in odd[:6]])}, unlike "
-                    f"{first.path}. Write it again, or move it elsewhere."
+                raise refusal(
+                    "parts-differ",
+                    part.path,
+                    (Cure("write-part"),),
+                    lost=lost,
+                    more=more,
+                    first=str(first.path),
                 )
             for name in wanted:
                 self._check_type(part, name)
@@ -121,9 +115,14 @@ class Dataset:
         first = next(typed, known[0])
         kinds = [other.schema.field(name).type for other in (first, part)]
         if kinds[0] != kinds[1] and not _is_null(part, name):
-            raise SourceError(
-                f"a column must have one type in all parts; {name!r} is {kinds[1]} in "
-                f"{part.path} and {kinds[0]} in {first.path}. Convert one of them."
+            raise refusal(
+                "part-types-differ",
+                part.path,
+                (Cure("convert"),),
+                name=name,
+                kind=str(kinds[1]),
+                usual=str(kinds[0]),
+                first=str(first.path),
             )
 
     def read(
@@ -165,26 +164,51 @@ def read_part(
                     yield RowBatch(part, group, start, full)
                     start += len(full)
     except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise SourceError(
-            f"row group {group} of {part.path} cannot be read: {reason}. Write the "
-            "part again, or move it elsewhere."
-        ) from None
+        why = f"row group {group}: {str(error).splitlines()[0]}"
+        cures = (Cure("write-part"),)
+        raise refusal("unreadable", part.path, cures, kind="Parquet", why=why) from None
 
 
 def _check_same(part: Part) -> None:
     """Refuse a part that changed since it was found, or that a node does not see."""
+    cures = (Cure("share-storage"),)
     try:
         size = part.path.stat().st_size
     except OSError:
-        size = -1
+        raise refusal("part-gone", part.path, cures, host=gethostname()) from None
     if size != part.size:
-        what = "is not there" if size < 0 else f"has {size:,} bytes, not {part.size:,}"
-        raise SourceError(
-            "the parts of a data set must stay as they are while it is read, and be "
-            f"the same on every node of a cluster; {part.path} {what} on "
-            f"{gethostname()}. Keep it in storage that all nodes share, and try again."
+        raise refusal(
+            "part-changed",
+            part.path,
+            cures,
+            now=size,
+            then=part.size,
+            host=gethostname(),
         )
+
+
+def refusal(code: str, path: Path | str, cures: Any = (), **fields: Any) -> TableFaults:
+    """Return the refusal of a file."""
+    place = Place("file", str(path))
+    fault = Fault(code, place=place, cures=tuple(cures), fields=fields)
+    return TableFaults([fault], table=Path(path).name)
+
+
+def missing(path: Path) -> TableFaults:
+    """Return the refusal of a file that is not there."""
+    similar = similar_file(path)
+    return refusal(
+        "no-file", path, (Cure("name-similar", "", similar),) if similar else ()
+    )
+
+
+def is_dataset(source: Path) -> bool:
+    """Whether a path is a folder or a pattern, and not one file.
+
+    >>> is_dataset(Path("new.parquet")), is_dataset(Path("2026-*.parquet"))
+    (False, True)
+    """
+    return source.is_dir() or (has_magic(str(source)) and not source.exists())
 
 
 def _with_keys(
@@ -217,10 +241,7 @@ def open_dataset(source: Path) -> Dataset:
     else:
         paths, root = [source], source.parent
     if not paths:
-        raise SourceError(
-            f"a data set must have Parquet files ({', '.join(PARQUET)}); "
-            f"{str(source)!r} has none. Name a folder with some, or a file."
-        )
+        raise refusal("no-parts", source, known=PARQUET)
     names = {path.relative_to(root).as_posix(): path for path in paths}
     if source.is_dir():
         manifest.check_complete(source, names)
@@ -228,9 +249,7 @@ def open_dataset(source: Path) -> Dataset:
     parts = [_part(names[name], name, keys[name]) for name in sorted(names)]
     dataset = Dataset(str(source), tuple(parts))
     if not dataset.rows:
-        raise SourceError(
-            f"the table must have at least one row; {str(source)!r} has none"
-        )
+        raise refusal("no-rows", source)
     return dataset
 
 
@@ -238,14 +257,14 @@ def _part(path: Path, name: str, keys: tuple[tuple[str, Any], ...]) -> Part:
     try:
         info = path.stat()
         if not info.st_size:
-            raise SourceError(f"the table must have at least one row; {path} is empty")
+            raise refusal("no-rows", path)
         with parquet.ParquetFile(path) as file:
             schema, about = file.schema_arrow, file.metadata
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, FileNotFoundError):
-            raise SourceError(missing_file(path)) from None
-        reason = str(error).splitlines()[0]
-        raise SourceError(f"{path} cannot be read as parquet: {reason}") from None
+            raise missing(path) from None
+        why = str(error).splitlines()[0]
+        raise refusal("unreadable", path, kind="Parquet", why=why) from None
     return Part(
         path,
         name,

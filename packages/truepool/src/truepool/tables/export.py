@@ -14,9 +14,15 @@ from truepool.panel.labels import Labels
 KEY = b"truepool"
 """Of the metadata of a Parquet file: options of commands as JSON, by parameter."""
 TEXT = (
-    "outcome", "positive", "cost_fn", "cost_fp", "cost_tp", "cost_tn", "cost_matrix",
+    "outcome",
+    "positive",
+    "cost_fn",
+    "cost_fp",
+    "cost_tp",
+    "cost_tn",
+    "cost_matrix",
     "currency",
-)  # fmt: skip
+)
 
 
 def describe(

@@ -7,9 +7,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from truepool.core.errors import SourceError
 from truepool.core.files import write_text
-from truepool.core.formatting import join_names, pluralize
+from truepool.tables.faults import Cure, Fault, Place, TableFaults
 
 NAME = "_manifest.json"
 """Readers of Parquet leave out files whose names begin with an underscore."""
@@ -52,10 +51,7 @@ def load(folder: Path) -> Manifest | None:
             raise ValueError(content["truepool"])
         return Manifest(folder, dict(content["made_by"]), parts)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise SourceError(
-            f"{str(path)!r} must be a manifest of truepool and cannot be read as one. "
-            "Remove it, or name another folder."
-        ) from None
+        raise _refusal("manifest-damaged", path, "remove-manifest") from None
 
 
 def check_complete(folder: Path, names: Collection[str]) -> None:
@@ -66,15 +62,21 @@ def check_complete(folder: Path, names: Collection[str]) -> None:
     parts = listed.parts
     undone = [name for name, entry in parts.items() if not entry.get("done")]
     if undone:
-        raise SourceError(
-            f"every part of a data set must be complete; {str(folder)!r} lacks "
-            f"{len(undone):,} of {pluralize(len(parts), 'part')}, such as "
-            f"{undone[0]!r}. Finish the command that wrote it."
+        raise _refusal(
+            "parts-unfinished",
+            folder,
+            "finish-parts",
+            found=undone[0],
+            count=len(undone),
+            total=len(parts),
         )
     lost = [n for n, entry in parts.items() if n not in names and entry.get("rows")]
     if lost:
-        raise SourceError(
-            f"every part of the manifest must be there; {str(folder)!r} lacks "
-            f"{join_names([repr(name) for name in lost[:6]])}. Restore "
-            f"{'it' if len(lost) == 1 else 'them'}, or write the data set again."
+        raise _refusal(
+            "parts-lost", folder, "restore-parts", found=lost[0], count=len(lost)
         )
+
+
+def _refusal(code: str, path: Path, cure: str, **settings: Any) -> TableFaults:
+    place = Place("file", str(path))
+    return TableFaults([Fault(code, place=place, cures=(Cure(cure),), **settings)])

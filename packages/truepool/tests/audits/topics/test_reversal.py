@@ -186,7 +186,7 @@ def test_what_an_agent_that_turned_costs_is_what_leaving_it_out_since_then_saves
 def test_an_agent_that_was_always_reversed_has_no_date():
     (finding,) = findings_of(timed(flipped()))
     assert finding.since is None
-    assert "one minus its report: pass `--scores agent" in finding.advice
+    assert "one minus its report: pass `--set scores.agent" in finding.advice
 
 
 def test_the_level_of_a_reversed_area():

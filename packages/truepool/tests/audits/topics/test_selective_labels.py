@@ -18,7 +18,7 @@ from truepool.measures.losses import Loss
 from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.pools.mean import Mean
-from truepool.tables import TableFormat, load_panel
+from truepool.tables import Declared, load_panel
 
 QUICK = {"costs": COSTS, "resamples": 50}
 PANEL = sound(0, cases=900)
@@ -54,7 +54,7 @@ def test_outcomes_missing_where_the_pool_says_no_are_a_warning():
     assert finding.severity == "warning"
     assert "and in 0.0 % of those it decides positive" in finding.sentence
     assert "--explore" in finding.advice
-    assert "--propensity" in finding.advice
+    assert "--set propensity=" in finding.advice
     truth, there, everywhere = recalls(finding)
     assert there / 100 > truth
     assert everywhere / 100 == pytest.approx(truth, abs=0.02)
@@ -102,7 +102,7 @@ def test_calibrated_agents_are_not_blamed_for_which_cases_have_an_outcome():
     result = audit(panel, **QUICK)
     (cause,) = [f for f in result.findings if f.code == "selective-labels"]
     assert cause.severity == "warning"
-    assert "`--propensity COLUMN`" in cause.advice
+    assert "`--set propensity=COLUMN`" in cause.advice
     blamed = [f for f in result.findings if f.code in codes]
     assert len(blamed) == 3
     for finding in blamed:
@@ -111,7 +111,7 @@ def test_calibrated_agents_are_not_blamed_for_which_cases_have_an_outcome():
         assert finding.advice == cause.advice
     under = dict(result.groups)[cause]
     assert set(blamed) <= set(under)
-    assert "`--propensity COLUMN`" in result.advice
+    assert "`--set propensity=COLUMN`" in result.advice
     assert "recalibrate" not in result.advice
     weighted = Panel(
         reports[known], outcomes[known], propensity=propensity[known]
@@ -206,7 +206,7 @@ def test_classes_are_named_by_decision_in_whatever_order_they_stand(order):
         for k in place
     }
     table = pd.DataFrame(columns).assign(y=np.where(known, outcomes, None))
-    panel, _ = load_panel(table, TableFormat())
+    panel, _ = load_panel(table, Declared())
     finding = finding_of(panel, costs=Costs())
     assert finding.severity == "warning"
     missing = [percent(float((~known)[decided == k].mean())) for k in range(3)]

@@ -51,7 +51,7 @@ def test_an_unknown_engine_is_refused():
 
 
 def test_an_address_needs_ray():
-    with pytest.raises(SettingError, match="Pass --engine ray, or leave out --address"):
+    with pytest.raises(SettingError, match="Set engine=ray, or leave out the address"):
         make_engine("local", "10.0.0.1:6379")
 
 

@@ -100,8 +100,8 @@ def _advice(found: AtCapacity) -> str:
             "these cases."
         )
     return (
-        "Decide the most valuable cases first, as truepool score --capacity does, or "
-        "weigh more capacity against what the limit costs."
+        "Decide the most valuable cases first, as truepool score --set capacity=LIMIT "
+        "does, or weigh more capacity against what the limit costs."
     )
 
 

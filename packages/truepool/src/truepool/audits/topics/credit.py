@@ -22,9 +22,9 @@ from truepool.audits.values import AgentSummary
 from truepool.comparison import Estimate
 from truepool.core.arrays import BoolArray, FloatArray, IntArray
 from truepool.core.formatting import number
+from truepool.core.sentences import leaving_out
 from truepool.measures.credit import EXACT_LIMIT, ORDERS, CreditIntervals, intervals
 from truepool.measures.losses import Loss, agent_losses
-from truepool.tables.agent_columns import removal_options
 
 WORK, FEWEST, EFFORT = 20_000_000, 2_000, 10
 """Shapley credit uses as many cases as this amount of work allows, and at least
@@ -162,7 +162,7 @@ def _unrelated(candidate: Candidate, evidence: Evidence, agent: int) -> Candidat
     who, agents = candidate.who[0], evidence.panel.agents
     unrelated = evidence.compute(unrelated_agents)
     related = [name for i, name in enumerate(agents) if i not in unrelated]
-    area, option = unrelated[agent], removal_options([who], agents)
+    area, option = unrelated[agent], leaving_out([who], agents)
     always = evidence.unsplit.compute(single_reports).get(agent)
     sentence = (
         f"{who} shows no relation to the outcome: its AUC is {number(area.value)}, and "

@@ -43,9 +43,18 @@ from truepool.online.alarms.runs import (
     report_codes,
 )
 from truepool.panel.panel import Panel
-from truepool.panel.report_units import factor_of, jump_of
 
 UNKNOWN = float("nan")
+
+LEVELS = np.linspace(0.02, 0.98, 49)
+"""Quantiles of an agent's reports before and since a change that are compared."""
+STRAIGHT = 0.1
+"""A change of scale is a factor where the logarithms of these quantiles have a slope
+within this of 1."""
+ROUND = 0.05
+"""A factor this close to a power of ten, as a share of it, is that power."""
+NEAREST, NEAR = 50, 50
+"""The jump is looked for within so many reports, or a fiftieth of them."""
 
 DATED = 0.05
 """Precision, as a share of the cases, with which a change is dated."""
@@ -447,3 +456,48 @@ def _sorted_by(panel: Panel) -> str | None:
 
 
 topic = Topic("feeds", check, few_cases=True, unsplit=True)
+
+
+def factor_of(reports: FloatArray, place: int) -> float | None:
+    """Factor by which reports (T,) changed at a place; None if it was no factor.
+
+    >>> reports = np.random.default_rng(0).beta(1, 99, 2000)
+    >>> factor_of(np.r_[reports[:1000], reports[1000:] / 1000], 1000)
+    0.001
+    """
+    parts = [own[own > 0] for own in (reports[:place], reports[place:])]
+    if min(map(len, parts)) < len(LEVELS):
+        return None
+    x, y = (np.log(np.quantile(own, LEVELS)) for own in parts)
+    if np.ptp(x) == 0 or abs(np.polyfit(x, y, 1)[0] - 1) > STRAIGHT:
+        return None
+    shift = float(np.median(y - x)) / np.log(10)
+    if abs(10 ** (shift - round(shift)) - 1) < ROUND:
+        shift = float(round(shift))
+    return float(10**shift)
+
+
+def jump_of(reports: FloatArray, place: int) -> int:
+    """Place of the first report (T,) in the new unit, near where a change was found.
+
+    Where the logarithms of the reports around it are likeliest if those before have one
+    normal distribution and those since have the other.
+
+    >>> reports = np.random.default_rng(0).beta(1, 99, 2000)
+    >>> jump_of(np.r_[reports[:1000], reports[1000:] / 1000], 1008)
+    1000
+    """
+    reach = max(NEAREST, len(reports) // NEAR)
+    x = np.log(np.where(reports > 0, reports, np.nan))
+    before, since = x[: max(place - reach, 1)], x[place + reach :]
+    if min(np.isfinite(before).sum(), np.isfinite(since).sum()) < NEAREST:
+        return place
+    first = max(place - reach, 0)
+    near = x[first : place + reach]
+    fits = [
+        -np.square((near - np.nanmean(part)) / np.nanstd(part)) / 2
+        - np.log(np.nanstd(part))
+        for part in (before, since)
+    ]
+    gain = np.nan_to_num(fits[0] - fits[1])
+    return first + int(np.argmax(np.concatenate([[0.0], np.cumsum(gain)])))

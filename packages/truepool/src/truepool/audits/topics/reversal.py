@@ -17,13 +17,13 @@ from truepool.audits.topic import Topic
 from truepool.audits.topics.feeds import fix_feed
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, case_mean, to_classes
+from truepool.core.sentences import reversing
 from truepool.measures.groups import describe_shortage, enough_cases
 from truepool.measures.inference import holm, independent_units, paired_p_values
 from truepool.measures.losses import Loss
 from truepool.measures.scores import auc
 from truepool.online.alarms.change_point import Change, change
 from truepool.panel.panel import Panel
-from truepool.panel.report_units import reversing_options
 from truepool.panel.sparse import DENSE_CELLS
 
 REVERSED = 0.45
@@ -317,7 +317,7 @@ def _agent(evidence: Evidence, i: int) -> Candidate:
         f"{agent} is reversed: the higher its report, the less likely the event "
         f"(AUC {test.area:.2f}).",
         f"Ask which class {agent} means by 1; until then leave it out, or use one "
-        f"minus its report{reversing_options(agent) if panel.classes == 2 else '.'}",
+        f"minus its report{reversing(agent) if panel.classes == 2 else '.'}",
         p_value=test.p_value,
         matters=test.area < REVERSED,
         number=auc_interval(test.area, test.outcomes, evidence.level),

@@ -25,11 +25,11 @@ TENTH = 0.1
 """Share of the cases that the likeliest are."""
 
 NOT_REVIEWED = (
-    "Give the chance of each case to be reviewed (`--propensity COLUMN`). If it is not "
-    "known, review some cases at random from now on (`truepool score --explore`)."
+    "Give the chance of each case to be reviewed (`--set propensity=COLUMN`). If it is "
+    "not known, review some cases at random from now on (`truepool score --explore`)."
 )
 TURNED_AWAY = (
-    "Give the chance that the outcome of each case became known (`--propensity "
+    "Give the chance that the outcome of each case became known (`--set propensity="
     "COLUMN`). If cases are turned away or stopped when they are decided positive, let "
     "some of them through at random from now on, and note the chance."
 )
@@ -150,7 +150,7 @@ def _by_class(
         f"{name[often[most]]} and in {percent(low)} of those it decides "
         f"{name[often[least]]}. Costs, calibration and comparisons are those of cases "
         "with an outcome.",
-        "Give the chance that the outcome of each case became known (`--propensity "
+        "Give the chance that the outcome of each case became known (`--set propensity="
         "COLUMN`). If it is not known, follow some cases of every decision up at "
         "random from now on.",
         p_value=float(chi2_contingency(table[:, often], correction=False).pvalue),

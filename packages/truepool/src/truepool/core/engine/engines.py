@@ -110,8 +110,8 @@ def make_engine(
         return RayCluster(address)
     if address is not None:
         raise SettingError(
-            f"--address is the head node of a Ray cluster; got {address!r} with the "
-            f"engine {name!r}. Pass --engine ray, or leave out --address."
+            f"address is the head node of a Ray cluster; got {address!r} with the "
+            f"engine {name!r}. Set engine=ray, or leave out the address."
         )
     return Processes(jobs)
 

@@ -84,7 +84,7 @@ class RayCluster(Engine):
             raise EngineError(
                 f"{where} cannot be used from this machine: {reason.rstrip('.')}. Run "
                 "the command on a node of the cluster, with its token, or leave out "
-                "--engine ray."
+                "engine=ray."
             ) from None
         return self
 
@@ -176,7 +176,7 @@ def _get(reference: Any) -> Any:
         raise EngineError(
             f"Ray could not finish a part of the work, tried up to {RETRIES + 1} "
             f"times: {reason}. Give the nodes more memory, make the parts smaller, or "
-            "leave out --engine ray."
+            "leave out engine=ray."
         ) from None
 
 
@@ -205,7 +205,7 @@ def _check_address(address: str) -> str:
     host, _, port = address.rpartition(":")
     if not host or "/" in host or not port.isdecimal() or not 0 < int(port) < 65536:
         raise SettingError(
-            "--address must be HOST:PORT of the head node of a Ray cluster, as in "
+            "address must be HOST:PORT of the head node of a Ray cluster, as in "
             f"10.0.0.1:6379; got {address!r}"
         )
     return address
@@ -220,7 +220,7 @@ def _check_reachable(address: str) -> None:
         reason = error.strerror or str(error)
         raise EngineError(
             f"the head node of a Ray cluster must answer at {address}; the connection "
-            f"failed: {reason}. Start it, or correct --address."
+            f"failed: {reason}. Start it, or correct the address."
         ) from None
 
 

@@ -185,6 +185,12 @@ def _answer(pool: Pool, given: Tensor, agents: int, classes: int) -> Tensor:
     return (reports.count > 0.0).where(pooled, np.nan)
 
 
+def _ends(pool: Pool) -> dict[str, tuple[float, float]]:
+    """Numbers that count as 0 and as 1, of agents that report no probabilities."""
+    units = {} if pool.table is None else pool.table.units
+    return {agent: (unit.zero, unit.one) for agent, unit in units.items()}
+
+
 def metadata(pool: Pool) -> dict[str, Any]:
     """Return what a user of the file must know, ready for JSON."""
     card = card_of(pool)
@@ -194,6 +200,6 @@ def metadata(pool: Pool) -> dict[str, Any]:
         "classes": list(card.labels.names),
         "positive": card.labels.positive,
         "threshold": card.threshold,
-        "ends": {} if pool.table is None else pool.table.other_ends(pool.agents_),
+        "ends": _ends(pool),
         "truepool": card.library,
     }

@@ -1,5 +1,6 @@
 """What a saved pool is, as tables."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
 
 from truepool.panel.labels import format_names
@@ -9,6 +10,7 @@ from truepool.render.labels import class_names, sentence
 from truepool.render.numbers import percent
 from truepool.render.tables.grid import Grid
 from truepool.render.tables.weights import SHOWN, explanation_grids
+from truepool.tables.schema import Schema
 
 
 def grids(card: Card) -> tuple[Grid, ...]:
@@ -22,8 +24,8 @@ def grids(card: Card) -> tuple[Grid, ...]:
         ("missing reports", percent(card.training.missing)),
         ("truepool", card.library),
     ]
-    if card.table is not None and card.table.options():
-        rows.append(("table options", " ".join(card.table.options())))
+    if card.table is not None:
+        rows += _columns(card.table)
     if card.threshold is not None:
         rows.insert(3, ("decides positive above", f"{card.threshold:.4g}"))
     if explanation.name != card.pool:
@@ -36,6 +38,19 @@ def grids(card: Card) -> tuple[Grid, ...]:
     title = f"Pool: {card.pool}"
     first = Grid(title, ("", ""), tuple(rows), tuple(notes), prose=True)
     return (first, *explanation_grids(explanation))
+
+
+def _columns(table: Schema) -> Iterator[tuple[str, str]]:
+    """Say which columns the table of the fit had, and in which units agents report."""
+    named = {"outcome": table.outcome, "id": table.id, "time": table.time}
+    named["long table"] = None if table.long is None else ", ".join(table.long)
+    yield from ((what, name) for what, name in named.items() if name is not None)
+    units = [
+        f"{agent} {'in percent' if unit.kind == 'percent' else unit.span}"
+        for agent, unit in table.units.items()
+    ]
+    if units:
+        yield "units", format_names(units)
 
 
 def _agents(agents: tuple[str, ...]) -> str:

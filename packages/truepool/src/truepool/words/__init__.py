@@ -1,0 +1,1 @@
+"""Templates of sentences by code: no logic, no imports."""
