@@ -406,8 +406,8 @@ def _for_parser(parameter: inspect.Parameter) -> inspect.Parameter:
     if default is inspect.Parameter.empty:
         shown.help = f"{info.help}  [required]"
         default = None
-    if default not in (None, False, ()):
-        shown.show_default = str(default)
+    if default not in (None, False, ()) and "(default" not in info.help:
+        shown.help = f"{info.help.removesuffix('.')} (default: {default})."
     return parameter.replace(default=None, annotation=Annotated[type_ | None, shown])
 
 
