@@ -208,7 +208,7 @@ class FaultList:
 
     def add(self, fault: Fault) -> None:
         """Add a fault; one of the same kind only counts."""
-        kind = fault.code, fault.column, fault.agent
+        kind = fault.code, fault.column if fault.agent is None else fault.agent
         known = self.found.get(kind)
         if known is None:
             self.found[kind] = fault
