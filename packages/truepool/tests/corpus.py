@@ -228,7 +228,7 @@ TABLES = {
     "long, stars": Case(long(dict(zip("abc", STARS, strict=True))), {}, ("unit",), OUTSIDE * 3),
     "classes, one agent in percent": Case(
         CLASSES | {f"gbm:{k}": 100 * CLASSES[f"gbm:{k}"] for k in ("low", "mid", "top")} | {"level": LEVELS},
-        {}, ("unit",), OUTSIDE + ("class-sum",)),
+        {}, ("unit",), (*OUTSIDE, "class-sum")),
     "an agent that mixes units": table(MIXED, codes="report-outside"),
     "another agent is declared percent": Case(
         {"a": PERCENT, "b": PERCENT[::-1], "c": A, "y": Y}, {"percent": "a"}, OUTSIDE, OUTSIDE),

@@ -28,7 +28,7 @@ def as_amount(name: str, value: Any) -> Amount:
         return value
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not number:
-        rule = f"a cost must be one number, or one per case, for {name} (cost-{name})"
+        rule = f"a cost must be one number, or one per case, for {name}"
         array = as_rows(value, rule, CostError)
         if array.ndim == 1:
             return per_case(name, None, array)
@@ -41,13 +41,11 @@ def as_amount(name: str, value: Any) -> Amount:
                 ". A benefit is the negative cost of a right decision: tp of a hit, "
                 "tn of a case left alone correctly (cost-tp, cost-tn)."
             )
-        raise CostError(
-            f"a cost must be {what}; got {value!r:.60} for {name} (cost-{name}){cure}"
-        )
+        raise CostError(f"a cost must be {what}; got {value!r:.60} for {name}{cure}")
     if value and not 1 / LARGEST_COST <= abs(value) <= LARGEST_COST:
         raise CostError(
             f"a cost must lie between {1 / LARGEST_COST:g} and {LARGEST_COST:g} in "
-            f"size; got {value!r:.40} for {name} (cost-{name}). Express it in "
+            f"size; got {value!r:.40} for {name}. Express it in "
             "another unit."
         )
     return float(value)
@@ -87,13 +85,11 @@ def check_order(error: str, wrong: Amount, right_name: str, right: Amount) -> No
         if wrong > right:
             return
         if right == 0:
-            raise CostError(
-                f"a cost must be a positive number; got 0 for {error} (cost-{error})"
-            )
+            raise CostError(f"a cost must be a positive number; got 0 for {error}")
         raise CostError(
             "an error must cost more than the right decision; got "
             f"{error}={wrong:g} and {right_name}={right:g}. Raise {error} or lower "
-            f"{right_name} (cost-{error}, cost-{right_name})."
+            f"{right_name}."
         )
     if error == "fp" and not isinstance(wrong, str) and not isinstance(right, str):
         below = np.atleast_1d(wrong < right)

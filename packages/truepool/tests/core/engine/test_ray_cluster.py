@@ -41,7 +41,9 @@ def test_a_worker_that_is_always_killed_is_an_error(ray, monkeypatch):
     def work(n):
         os.kill(os.getpid(), signal.SIGKILL)
 
-    with pytest.raises(EngineError, match="tried up to 1 times: .*leave out --engine"):
+    with pytest.raises(
+        EngineError, match="tried up to 1 times: .*leave out engine=ray"
+    ):
         [*ray.map(work, [1])]
 
 
@@ -104,7 +106,7 @@ def test_commands_write_on_it_what_they_write_here(
     ray, tmp_path, truepool, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("truepool.tables.row_sample.MOST_ROWS", 100)
+    monkeypatch.setattr("truepool.tables.sample.MOST_ROWS", 100)
     panel = random_panel(1, cases=200, silent=0.2)
     names = [f"agent{i}" for i in range(panel.reports.shape[1])]
     cells = dict(zip(names, panel.reports.T, strict=True)) | {"y": panel.outcomes}
@@ -117,7 +119,7 @@ def test_commands_write_on_it_what_they_write_here(
         "score here.pool set -o {}",
     ):
         here = truepool(*words.format("here").split())
-        there = truepool(*words.format("there").split(), "--engine", "ray")
+        there = truepool(*words.format("there").split(), "--set", "engine=ray")
         assert here[0] == 0
         assert tuple(str(text).replace("there", "here") for text in there) == tuple(
             map(str, here)
@@ -129,6 +131,6 @@ def test_commands_write_on_it_what_they_write_here(
     assert len(there) == 6
     assert there == {name: found[name.replace("there", "here")] for name in there}
     monkeypatch.setattr("truepool.pools.convex.MAX_GRAM", 3)
-    fit = truepool(*"fit set --pool convex -o c.pool --engine ray".split())
+    fit = truepool(*"fit set --pool convex -o c.pool --set engine=ray".split())
     assert fit[0] == 2
     assert "got 'convex' with 4 agents. Leave it out" in fit[2]
