@@ -406,8 +406,9 @@ def _for_parser(parameter: inspect.Parameter) -> inspect.Parameter:
     if default is inspect.Parameter.empty:
         shown.help = f"{info.help}  [required]"
         default = None
-    if default not in (None, False, ()) and "(default" not in info.help:
-        shown.help = f"{info.help.removesuffix('.')} (default: {default})."
+    text = str(info.help)
+    if default not in (None, False, ()) and "(default" not in text:
+        shown.help = f"{text.removesuffix('.')} (default: {default})."
     return parameter.replace(default=None, annotation=Annotated[type_ | None, shown])
 
 
