@@ -193,7 +193,7 @@ def test_a_third_label_may_mean_no_outcome(start, truepool, word):
     labels = [*LABEL]
     labels[::10] = [word] * 9
     name, out = start({**P, "gender": ["F", "M"] * 45, "outcome": labels})
-    assert re.search("To fill in: |To mend: ", out)
+    assert re.search("To fill in: |To correct: ", out)
     words = ("--outcome", "outcome", "--positive", "yes", "--set", f"missing={word}")
     assert compare(truepool, name, *words)["cases"] == T - 9
 

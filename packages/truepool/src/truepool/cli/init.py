@@ -96,7 +96,7 @@ def _show(found: "Findings", table: Path, place: Path, run: Run) -> None:
     for question in found.questions:
         say(f"To fill in: {question.sentence(run.voice)}")
     for fault in found.faults:
-        say(f"To mend: {fault.sentence(run.voice)}")
+        say(f"To correct: {fault.sentence(run.voice)}")
     if place != STDOUT:
         say(f"Wrote {place}.")
         words = ["truepool", "audit", str(table)]

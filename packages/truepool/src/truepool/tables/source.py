@@ -636,12 +636,35 @@ def _array(values: list[Any]) -> pa.Array:
     return pa.array([None if v is None else str(v) for v in values], pa.string())
 
 
-@final
 @dataclass(eq=False)
-class Workbook(Source):
-    """The first sheet of a workbook; its first row names the columns."""
+class InMemory(Source):
+    """Rows in memory; where a person finds one is for those who brought them."""
 
     rows: pa.Table
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the columns."""
+        return tuple(self.rows.column_names)
+
+    def table(self) -> pa.Table:
+        """Return all rows."""
+        return self.rows
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[Rows]:
+        """Yield the rows, of some columns or all."""
+        chosen = self.rows if columns is None else self.rows.select(columns)
+        start = 0
+        for batch in chosen.combine_chunks().to_batches():
+            yield start, batch
+            start += len(batch)
+
+
+@final
+@dataclass(eq=False)
+class Workbook(InMemory):
+    """The first sheet of a workbook; its first row names the columns."""
+
     numbers: tuple[int, ...]
     name: str
     notes: tuple[Note, ...]
@@ -684,19 +707,6 @@ class Workbook(Source):
         table = pa.Table.from_arrays(columns, names=_unique(names, path.name))
         return cls(table, tuple(filled)[1:], path.name, notes if unread else ())
 
-    @property
-    def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Names of the columns."""
-        return tuple(self.rows.column_names)
-
-    def table(self) -> pa.Table:
-        """Return all rows."""
-        return self.rows
-
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[Rows]:
-        """Yield all rows at once."""
-        yield from _whole(self.rows, columns)
-
     def place(self, row: int) -> Place:
         """Return the number of a row in the sheet."""
         return Place("sheet-row", self.numbers[row])
@@ -719,14 +729,6 @@ def _check_sheet(path: Path, rows: Mapping[int, Sequence[Any]]) -> None:
             cures=(Cure("remove-lines"),),
             fields={"header": header},
         )
-
-
-def _whole(table: pa.Table, columns: Sequence[str] | None) -> Iterator[Rows]:
-    kept = (table if columns is None else table.select(columns)).combine_chunks()
-    start = 0
-    for batch in kept.to_batches():
-        yield start, batch
-        start += len(batch)
 
 
 @final
@@ -776,10 +778,9 @@ class ParquetFiles(Source):
 
 @final
 @dataclass(eq=False)
-class Frame(Source):
+class Frame(InMemory):
     """A pandas, polars or pyarrow frame in memory."""
 
-    rows: pa.Table
     name: str = "the frame"
     keys: tuple[str, ...] = ()
 
@@ -804,19 +805,6 @@ class Frame(Source):
         if not len(table):
             raise TableFaults([Fault("no-rows")], table="the frame")
         return cls(table.rename_columns(_unique(names, "the frame")))
-
-    @property
-    def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Names of the columns."""
-        return tuple(self.rows.column_names)
-
-    def table(self) -> pa.Table:
-        """Return all rows."""
-        return self.rows
-
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[Rows]:
-        """Yield all rows at once."""
-        yield from _whole(self.rows, columns)
 
     def place(self, row: int) -> Place:
         """Return the number of a row."""
