@@ -150,7 +150,7 @@ def _reports():
 def test_costs_whose_ratio_is_no_number_are_refused(cost):
     assert amounts.LARGEST_COST == 1e100
     for name in ("fn", "fp"):
-        with pytest.raises(CostError, match=f"for {name} .*Express it in another unit"):
+        with pytest.raises(CostError, match=f"for {name}.*Express it in another unit"):
             tp.Costs(**{name: cost})
     assert 0 < tp.Costs(fn=1e100, fp=1e-100).threshold < 1
 
