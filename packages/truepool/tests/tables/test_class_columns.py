@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 
 from truepool import read_panel
 from truepool.tables import Declared, TableFaults, match
+from truepool.tables.class_columns import class_columns
 from truepool.tables.dataset import open_dataset
-from truepool.tables.infer import class_columns
 from truepool.tables.read import read_blocks
 from truepool.tables.stream import open_panels
 

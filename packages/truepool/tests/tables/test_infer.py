@@ -14,7 +14,7 @@ from panels import random_panel, stationary
 from truepool import read_panel
 from truepool.datasets import example
 from truepool.tables import TableFaults, TableWarning
-from truepool.tables.infer import OUTCOMES
+from truepool.tables.outcome import OUTCOMES
 
 T = 60
 LABELS = np.where(Y, "yes", "no")

@@ -11,7 +11,7 @@ import pyarrow as pa
 from truepool.core.formatting import is_number
 from truepool.tables import Cure, Declared, Fault, Question, TableFaults, cells
 from truepool.tables.faults import FaultList
-from truepool.tables.infer import order_labels
+from truepool.tables.outcome import order_labels
 from truepool.tables.read import Answer
 from truepool.tables.source import Source
 

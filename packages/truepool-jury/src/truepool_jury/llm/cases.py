@@ -11,7 +11,7 @@ import pyarrow as pa
 from truepool.core.arrays import Array, BoolArray
 from truepool.panel.labels import Labels, encode_outcomes
 from truepool.tables import Cure, Fault, Question, TableFaults, cells, open_source
-from truepool.tables.infer import OUTCOMES
+from truepool.tables.outcome import OUTCOMES
 from truepool.tables.source import INDEXES, Dialect, column_fault
 
 

@@ -8,8 +8,9 @@ import pyarrow as pa
 
 from truepool.core.errors import closest
 from truepool.tables import cells
+from truepool.tables.class_columns import JOINTS
+from truepool.tables.columns import Look, look_at
 from truepool.tables.faults import Cure, Fault, FaultList, Note
-from truepool.tables.infer import JOINTS, Look, look_at
 from truepool.tables.schema import (
     LAST,
     PERCENT,

@@ -20,6 +20,7 @@ from truepool.panel.panel import Panel
 from truepool.panel.row_names import named_cases
 from truepool.panel.sparse import SparseReports
 from truepool.tables import cells
+from truepool.tables.columns import Inference, decimal_mark
 from truepool.tables.decode import UNKNOWN, Block, Decoder
 from truepool.tables.faults import (
     Cure,
@@ -30,7 +31,7 @@ from truepool.tables.faults import (
     Question,
     TableFaults,
 )
-from truepool.tables.infer import Inference, decimal_mark, infer, infer_asking
+from truepool.tables.infer import infer, infer_asking
 from truepool.tables.long import by_case, place_of
 from truepool.tables.new_cases import match, refine
 from truepool.tables.schema import LAST_ROW, PERCENT, Declared, Schema

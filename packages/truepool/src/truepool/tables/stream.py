@@ -22,10 +22,11 @@ from truepool.panel.labels import Labels
 from truepool.panel.panel import Panel
 from truepool.tables import cells
 from truepool.tables.checkpoint import Checkpoint, PassTotals
+from truepool.tables.columns import MOST_LABELS
 from truepool.tables.dataset import Dataset, Part, read_part
 from truepool.tables.decode import UNKNOWN, Block, Decoder
 from truepool.tables.faults import Cure, Fault, Note, Place, TableFaults
-from truepool.tables.infer import MOST_LABELS, infer, infer_asking
+from truepool.tables.infer import infer, infer_asking
 from truepool.tables.read import Answer, check_percentages, decode_known
 from truepool.tables.sample import read_rows, spaced_rows
 from truepool.tables.schema import PERCENT, Declared, Schema
