@@ -75,7 +75,7 @@ class Case:
 
 LONG = ("question", "who", "p")
 OUTSIDE = ("report-outside",)
-OTHERS = ("y", "day", "seen", "kept")
+OTHERS = ("y", "day", "seen", "kept", "bureau")
 
 
 def table(rf, *, reports=None, codes=(), new=None, y=Y, **keys):
@@ -209,7 +209,7 @@ TABLES = {
 
     # read in the wrong unit, these would give a confident wrong answer
     "one agent in percent": asked(SOUND | {"rf": PERCENT}, "unit", outside=1),
-    "several agents in percent": asked({"a": PERCENT, "b": PERCENT[::-1], "c": A}, "unit", outside=2),
+    "several agents in percent": asked({"a": PERCENT, "b": PERCENT[::-1], "c": A}, "unit", "unit", outside=2),
     "all agents in percent": asked({"a": PERCENT, "b": PERCENT[::-1]}, "unit", outside=2),
     "whole percents": asked({"a": PERCENT.round(), "b": PERCENT[::-1].round()}, "unit", outside=2),
     "stars": asked(SOUND | {"rf": STARS[0]}, "unit", outside=1),
@@ -222,7 +222,7 @@ TABLES = {
     "half stars beside signs": asked({"a": signed(P), "b": np.round(2 + 8 * A) / 2}, "unit", outside=1),
     "long, one agent in percent": Case(long({"gbm": A, "rf": PERCENT, "sun": B}), {}, ("unit",), OUTSIDE),
     "long, most agents in percent": Case(
-        long({"gbm": A, "rf": PERCENT, "sun": PERCENT}), {}, ("unit",), OUTSIDE * 2),
+        long({"gbm": A, "rf": PERCENT, "sun": PERCENT}), {}, ("unit", "unit"), OUTSIDE * 2),
     "long, all agents in whole percents": Case(
         long({"gbm": PERCENT.round(), "rf": PERCENT[::-1].round()}), {}, ("unit",), OUTSIDE * 2),
     "long, stars": Case(long(dict(zip("abc", STARS, strict=True))), {}, ("unit",), OUTSIDE * 3),
@@ -253,9 +253,12 @@ TABLES = {
     "two columns with 0 and 1": asked(SOUND | {"seen": Y, "kept": Y[::-1]}, "which-outcome", y=False),
     "no outcome": asked(SOUND, "no-outcome", y=False),
     "day or month": asked(SOUND | {"day": DAYS}, "which-format"),
-    "three labels": asked(SOUND | {"y": np.resize(["ja", "nein", "offen"], T)}, "three-labels"),
+    "three labels": asked(SOUND | {"y": np.resize(["ja", "nein", "offen"], T)}, "which-labels"),
+    "many labels": asked(SOUND | {"y": np.resize([*"abcdef"], T)}, "three-labels"),
     "labels in two spellings": asked(
-        SOUND | {"y": changed(np.where(Y, "ja", "nein"), {3: "Ja"})}, "labels-alike"),
+        SOUND | {"y": changed(np.where(Y, "ja", "nein"), {3: "Ja", 5: "?"})}, "which-labels"),
+    "a column of scores that nobody named": asked(SOUND | {"bureau": 850 - 550 * P}, "maybe-scores"),
+    "31 February": asked(SOUND | {"day": ["31.02.2026", *(f"{15 + t % 9}.03.2026" for t in range(1, T))]}, "time-odd"),
     "one label": asked(SOUND | {"y": ["ja"] * T}, "one-label"),
     "everything asked at once": asked(
         SOUND | {"rf": PERCENT, "y": np.where(Y, "ja", "nein"), "day": DAYS},

@@ -67,7 +67,7 @@ def test_some_judges_may_report_percentages(jury):
     shares["y"] = PASSED
     mixed = shares.assign(cy=100 * shares.cy)
     error = jury(mixed)
-    assert "--set percent=cy" in error
+    assert "--set scores.cy=0-100" in error
     found = jury(mixed, "percent=cy")
     briers = [
         [judge["brier"] for judge in one["judges"]] for one in (found, jury(shares))

@@ -206,9 +206,8 @@ def test_the_runs_of_a_judge_have_its_unit(tmp_path):
 def test_a_range_that_all_judges_share_is_asked_for_once(tmp_path):
     table = "item,judge,verdict\nq1,a,1\nq1,b,5\nq2,a,3\nq2,b,4\n"
     (question,) = refusal(tmp_path, table).questions
-    (_, (key, value, _)) = question.answers
-    assert (key, value) == ("scores", "1-5")
-    found = read(tmp_path, table, answer=lambda questions: {key: value})
+    assert (question.key, "1-5" in question.choices) == ("scores", True)
+    found = read(tmp_path, table, answer=lambda questions: {"scores": "1-5"})
     assert found.verdicts.values.tolist() == [[0, 1], [0.5, 0.75]]
     assert found.scores == (1, 5)
 
@@ -299,7 +298,7 @@ def test_other_words_are_named_with_the_cure(tmp_path):
     assert (error.codes, error.faults[0].found) == (("many-words",), ["jein"])
     three = ["yes", "no", "open"]
     error = word_refusal(tmp_path, [("yes", "no")] * 3, three, positive="yes")
-    assert error.codes == ("three-labels",)
+    assert error.codes == ("which-labels",)
 
 
 def test_true_and_false_are_numbers(tmp_path):

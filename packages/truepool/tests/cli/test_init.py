@@ -184,7 +184,7 @@ def test_whole_percents_of_a_long_table_are_asked_about(start, truepool):
         [{"q": f"Q{t}", "who": n, "p": round(100 * p[t]), "y": Y[t]}
          for t in range(T) for n, p in P.items()]
     )  # fmt: skip
-    assert fill_in("percent = true")["long"] == ["q", "who", "p"]
+    assert fill_in('scores = "0-100"')["long"] == ["q", "who", "p"]
     assert compare(truepool, name)["cases"] == T
 
 

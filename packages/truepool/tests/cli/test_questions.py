@@ -82,11 +82,11 @@ def test_all_questions_come_together_with_the_keys_that_answer(write, truepool):
     assert (code, out) == (2, "")
     assert [line[:7] for line in err.splitlines()] == ["error: "] * 4
     assert not Path("a.pool").exists()
-    keys = {"--positive yes", "--positive no", "--set percent=vendor",
-            "--set percent=stars", "--set scores.stars=1-10",
+    keys = {"--positive yes", "--positive no", "--set scores.vendor=0-100",
+            "--set scores.stars=0-100", "--set scores.stars=1-10",
             "--set time-format=%d/%m/%Y", "--set time-format=%m/%d/%Y"}  # fmt: skip
     assert all(key in err for key in keys)
-    chosen = ("--positive yes --set percent=vendor --set scores.stars=1-10 "
+    chosen = ("--positive yes --set scores.vendor=0-100 --set scores.stars=1-10 "
               "--set time-format=%d/%m/%Y")  # fmt: skip
     code, _, err = truepool(*FIT, *chosen.split())
     assert code == 0, err
@@ -131,6 +131,7 @@ def test_every_answer_that_is_offered_is_one(write, truepool, kind):
     (line,) = truepool(*FIT)[2].splitlines()
     asked = line.rsplit("? ", 1)[-1].rsplit(". --", 1)
     offered = asked[0] if len(asked) == 1 else f"--{asked[1]}"
+    offered = offered.replace("LOW-HIGH", "0-200")  # which says: your own range
     answers = re.split(r", | or ", re.sub(r" \([^)]*\)", "", offered.rstrip(".")))
     assert len(answers) > 1
     for answer in answers:
@@ -154,12 +155,12 @@ def test_answers_are_taken_by_number_or_by_name_and_kept_above_the_sections(
 ):
     write({**UNITS, "label": LABEL})
     Path("pool.toml").write_text("cost-fn = 5\n\n[audit]\nby = 'label'\n")
-    code, _, shown = terminal(FIT, "1", "nonsense", "2", "yes", "y")
+    code, _, shown = terminal(FIT, "1", "1 or so", "1-10", "?", "2", "y")
     assert code == 0, shown
-    assert shown.count("> ") == 4  # nonsense is no answer
+    assert shown.count("> ") == 5  # 1 or so is no range, and ? no label
     found = tomllib.loads(Path("pool.toml").read_text())
     assert found == {
-        "percent": ["vendor"], "scores": {"stars": "1-10"}, "positive": "yes",
+        "scores": {"vendor": "0-100", "stars": "1-10"}, "positive": "yes",
         "cost-fn": 5, "audit": {"by": "label"},
     }  # fmt: skip
     before = card(truepool)
@@ -206,7 +207,7 @@ def test_a_number_that_is_a_label_names_itself_and_not_a_choice(
 
 def test_two_units_are_two_answers_to_one_key(write, terminal, truepool):
     write({**UNITS, "y": Y})
-    assert terminal(FIT, "3", "3", "y")[0] == 0
+    assert terminal(FIT, "3", "5", "y")[0] == 0
     assert card(truepool)["agents"] == ["rf", "gbm"]
     assert tomllib.loads(Path("pool.toml").read_text())["ignore"] == ["vendor", "stars"]
 
@@ -223,7 +224,7 @@ def test_what_a_file_has_already_is_not_written_twice(write, terminal, truepool)
 
 def test_init_writes_the_answers_itself(write, terminal):
     write({**UNITS, "label": LABEL})
-    code, out, shown = terminal(("init", "t.csv"), "1", "2", "yes")
+    code, out, shown = terminal(("init", "t.csv"), "1", "4", "1-10", "yes")
     assert code == 0, shown
     assert "Keep" not in shown
     assert "To fill in" not in out

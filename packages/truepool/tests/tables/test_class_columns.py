@@ -287,11 +287,9 @@ def test_a_column_of_kinds_is_no_outcome_because_it_shares_some_words():
 
 
 def test_three_labels_without_class_columns_say_what_these_are_called():
-    (fault,) = refusal(table("/").rename(columns={"triage": "y"})).faults
-    assert (fault.code, [cure.action for cure in fault.cures]) == (
-        "three-labels",
-        ["no-outcome", "class-columns"],
-    )
+    (asked,) = refusal(table("/").rename(columns={"triage": "y"})).questions
+    assert asked.code == "which-labels"
+    assert "agent:class" in asked.text()
 
 
 def test_a_cell_may_hold_one_number_per_class():

@@ -180,24 +180,33 @@ def test_a_line_with_too_many_or_too_few_cells_is_named(tmp_path, rows, line, co
     assert (fault.count, fault.fields["expected"]) == (count, 4)
 
 
-@pytest.mark.parametrize(("titles", "named"), [(1, True), (19, True), (20, False)])
+@pytest.mark.parametrize(("titles", "found"), [(1, True), (18, True), (20, False)])
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
-def test_lines_above_the_header_are_to_be_removed(tmp_path, titles, named, name):
-    text = lines(
-        *["Report of March, by the nightly job of the bank"] * titles,
-        HEADER,
-        *ROWS * 20,
-    )
+def test_lines_above_the_header_are_left_out(tmp_path, titles, found, name):
+    title = "Report of March, by the nightly job of the bank"
+    text = lines(*[title] * titles, "", HEADER, *ROWS * 20, "c9;0,5;1,2;0")
     packed = gzip.compress(text.encode()) if name.endswith("gz") else text
-    (fault,) = refusal(write(tmp_path, packed, name)).faults
-    assert (fault.code == "lines-above-header") == named
-    if named:
-        assert (fault.fields["header"], fault.cures[0].action) == (
-            titles + 1,
-            "remove-lines",
-        )
-        for row in read_new(write(tmp_path, packed, name)):
-            assert row == fault.code
+    path = write(tmp_path, packed, name)
+    if not found:
+        assert refusal(path).codes == ("uneven-line",)
+        return
+    opened = open_source(path)
+    note = opened.notes[0]
+    assert (note.code, note.fields["count"]) == ("title", titles + 1)
+    (fault,) = refusal(path).faults  # at once, and in the line of the file
+    rows = len(text.splitlines())
+    assert (fault.code, fault.place.number) == ("report-outside", rows)
+    new = match(path, Schema(("a", "b"), {"a": ("a",), "b": ("b",)}), Declared())
+    with pytest.raises(TableFaults) as refused:
+        [*read_blocks(new)]
+    assert refused.value.faults[0].place == fault.place
+
+
+@pytest.mark.parametrize("header", [HEADER.replace("id", ""), "c;0,5;1;0"])
+def test_lines_above_what_may_be_no_header_are_to_be_removed(tmp_path, header):
+    (fault,) = refusal(write(tmp_path, lines("March", header, *ROWS * 20))).faults
+    assert (fault.code, fault.fields["header"]) == ("lines-above-header", 2)
+    assert fault.cures[0].action == "remove-lines"
 
 
 def read_new(source, **keys):
@@ -354,19 +363,21 @@ def test_a_first_sheet_without_rows_names_the_others(tmp_path):
 
 
 @pytest.mark.parametrize("title", [["Export of March"], ["Export", "2026-03"]])
-def test_rows_above_the_header_of_a_sheet_are_named(tmp_path, title):
-    rows = [
-        ("id", "ada", "bob", "cy", "y"),
-        (1, 0.9, 0.4, 0.3, 1),
-        (2, 0.2, 0.3, None, 0),
-    ]
-    (fault,) = refusal(book(tmp_path / "t.xlsx", ("S", [title, [], *rows]))).faults
-    assert (fault.code, fault.fields["header"]) == ("lines-above-header", 3)
-    assert read_panel(book(tmp_path / "u.xlsx", ("S", rows))).agents == (
-        "ada",
-        "bob",
-        "cy",
-    )
+def test_rows_above_the_header_of_a_sheet_are_left_out(tmp_path, title):
+    """The sheet was refused for its title first, and for its cells after."""
+    head = ("id", "ada", "bob", "cy", "y")
+    rows = [(1, 0.9, 0.4, 0.3, 1), (2, 0.2, 0.3, None, 0)]
+    path = tmp_path / "t.xlsx"
+    panel, found = read_table(book(path, ("S", [title, [], head, *rows])))
+    assert panel.agents == ("ada", "bob", "cy")
+    note = {note.code: note.fields for note in found.notes}["title"]
+    assert (note["count"], note["found"]) == (2, title[0])
+    wrong = [(1, 1.9, "huh", 0.3, 1), *rows]
+    faults = refusal(book(path, ("S", [title, [], head, *wrong]))).faults
+    assert [fault.place.number for fault in faults] == [4, 4]
+    for unclear in (("id", "ada", None, "cy", "y"), ("id", "ada", 3, "cy", "y")):
+        (fault,) = refusal(book(path, ("S", [title, unclear, *rows]))).faults
+        assert (fault.code, fault.fields["header"]) == ("lines-above-header", 2)
 
 
 def test_excel_needs_its_extra(tmp_path, monkeypatch):

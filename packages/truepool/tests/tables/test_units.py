@@ -28,7 +28,7 @@ from scored_table import Y as SCORED_Y
 
 from truepool import read_panel, read_reports
 from truepool.panel import sparse
-from truepool.tables import Declared, TableFaults, Unit
+from truepool.tables import Declared, TableFaults, Unit, load_panel
 
 AGENTS = ("rf", "gbm", "vendor_a", "vendor_b")
 SHARES = dict(zip(AGENTS, (P, A, B, (P + A) / 2), strict=True))
@@ -198,10 +198,44 @@ def question(source, **keys):
 def test_an_agent_mostly_above_1_and_never_above_100_has_a_unit_that_is_asked_for():
     asked = question(frame(in_percent("vendor_a")))
     assert (asked.code, asked.fields["names"]) == ("unit", ["vendor_a"])
-    keys = [key for key, _ in asked.choices]
-    assert keys == ["percent", "scores.vendor_a", "ignore"]
-    found = read_panel(frame(in_percent("vendor_a")), **dict(asked.choices[:1]))
+    assert asked.key == "scores.vendor_a"
+    assert asked.choices == ("0-100", "LOW-HIGH", {"ignore": ["vendor_a"]})
+    found = read_panel(frame(in_percent("vendor_a")), scores={"vendor_a": "0-100"})
     assert_allclose(found.reports, REPORTS)
+
+
+def test_each_agent_in_an_unknown_unit_has_a_question_of_its_own():
+    """One range was offered for all of them, from the least to the largest number."""
+    columns = in_percent("vendor_a", "vendor_b") | {"rf": np.round(1 + 3 * P)}
+    asked = refusal(frame(columns)).questions
+    assert [(q.key, q.free, q.choices[0]) for q in asked] == [
+        ("scores.rf", "LOW-HIGH", "1-5"),
+        ("scores.vendor_a", "LOW-HIGH", "0-100"),
+        ("scores.vendor_b", "LOW-HIGH", "0-100"),
+    ]
+    seen = {f"{q.fields['low']:g}-{q.fields['high']:g}" for q in asked}
+    assert seen.isdisjoint(choice for q in asked for choice in q.choices[:-1])
+    more = {k: v for q in asked for k, v in q.answers()[0][0].items()}
+    panel, _ = load_panel(frame(columns), Declared().with_keys(more))
+    assert_allclose(panel.reports[:, 2:], REPORTS[:, 2:])
+
+
+def test_a_column_that_ranks_the_cases_as_an_agent_does_is_asked_about():
+    """It was named as not used, and nobody noticed."""
+    rng = np.random.default_rng(0)
+    bureau, amount = 850 - 550 * A, rng.lognormal(8, 1, 60)
+    asked = question(frame({**SOUND, "bureau": bureau, "amount": amount}))
+    assert (asked.code, asked.column, asked.key) == (
+        "maybe-scores", "bureau", "scores.bureau",
+    )  # fmt: skip
+    assert (asked.free, asked.fields["link"] < -0.9) == ("HIGH-LOW", True)
+    table = frame({**SOUND, "bureau": bureau})
+    assert_allclose(read_panel(table, scores={"bureau": "850-300"}).reports[:, 3], A)
+    for keys in ({"ignore": "bureau"}, {"columns": "bureau"}, {"agents": [*SOUND]}):
+        assert read_panel(table, **keys).agents == tuple(SOUND)
+    for few in (10, 60):  # chance alone makes ten cases look alike
+        noise = frame({**SOUND, "x": rng.permutation(bureau)})
+        assert read_panel(noise[:few]).agents == tuple(SOUND)
 
 
 @pytest.mark.parametrize("columns", [SHARES, {n: A for n in AGENTS}])
@@ -218,10 +252,11 @@ def test_percent_is_an_answer_that_is_accepted(name):
     asked = next(
         q for q in refusal(pa.table(case.columns)).questions if q.code == "unit"
     )
-    again = dict([asked.choices[0]])
-    found = outcome_of(lambda: read_panel(pa.table(case.columns), **again).reports)
+    again = Declared().with_keys({asked.key: "0-100"})
+    found = outcome_of(lambda: load_panel(pa.table(case.columns), again)[0].reports)
     # Outcomes may contradict it, and the label may be open still.
     assert len(found) == 60 or {*found} <= {
+        "unit",
         "units-mixed",
         "which-format",
         "which-positive",
@@ -230,7 +265,8 @@ def test_percent_is_an_answer_that_is_accepted(name):
 
 def test_scores_are_an_answer_for_all_agents_that_have_them():
     asked = question(frame(dict.fromkeys("ab", 1 + 4 * P)))
-    assert dict(asked.choices)["scores"] == asked.fields["span"]
+    assert (asked.key, asked.fields["names"]) == ("scores", ["a", "b"])
+    assert asked.choices == ("0-100", "1-5", "0-5", "LOW-HIGH")
 
 
 def test_small_percentages_of_one_agent_of_a_long_table_are_no_probabilities():
@@ -252,7 +288,8 @@ def test_agents_of_a_long_table_may_report_percentages(monkeypatch, sparsely):
     assert (panel.sparse is not None) is sparsely
     order = [AGENTS.index(name) for name in panel.agents]
     assert_allclose(panel.reports, REPORTS[:, order])
-    assert question(rows).fields["names"] == ["vendor_a", "vendor_b"]
+    asked = refusal(rows).questions
+    assert [q.fields["names"] for q in asked] == [["vendor_a"], ["vendor_b"]]
     (fault,) = refusal(rows, percent="vendor_a").faults
     assert (fault.code, fault.agent, fault.count) == ("report-outside", "vendor_b", 60)
 
@@ -424,14 +461,14 @@ def test_whole_numbers_and_halves_up_to_ten_are_scores_unless_their_agent_is_nam
 
 def test_in_a_table_of_percentages_an_id_is_no_agent():
     table = frame(
-        {"a": PERCENT, "b": PERCENT[::-1]}, row=range(60), amount=100 * PERCENT
+        {"a": PERCENT, "b": PERCENT[::-1]}, row=range(60), amount=100 * (PERCENT % 10)
     )
     panel, found = read_table(table, percent=True)
     assert panel.agents == ("a", "b")
     assert (found.schema.id, found.schema.unused) == ("row", ("amount",))
 
 
-@pytest.mark.parametrize("column", [999 * P, np.linspace(-3, 3, 60), 400 * P])
+@pytest.mark.parametrize("column", [999 * (7 * P % 1), np.linspace(-3, 3, 60)])
 def test_numbers_beyond_every_unit_are_not_used_and_named(column):
     panel, found = read_table(frame({**SOUND, "extra": column}))
     assert panel.agents == ("rf", "gbm", "mlp")

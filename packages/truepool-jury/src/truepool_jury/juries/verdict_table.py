@@ -220,7 +220,8 @@ def _resolve(source: Source, words: NumberedWords, answer: Answer) -> Table:
     """Return the table; refuse it with all that is wrong or not known, words too."""
     found = examine(source, words.declared, labelled=False, answer=answer)
     faults = [*words.faults, *found.faults]
-    questions = [*words.questions, *found.questions]
+    asked = {question.text(): question for question in found.questions}
+    questions = [*(asked | {each.text(): each for each in words.questions}).values()]
     if (faults or questions) and not (found.faults or found.questions):
         faults += _cell_faults(found.table)
     if faults or questions:
@@ -392,7 +393,10 @@ def _check_labels(table: Table, id: str, declared: Declared) -> str:
         faults.append(column_fault("id", id, names))
     if outcome is None:
         fields = {"columns": [name for name in names if name != id]}
-        questions.append(Question("no-outcome", "outcome", fields=fields))
+        own = ("COLUMN",)
+        questions.append(
+            Question("no-outcome", "outcome", own, free="COLUMN", fields=fields)
+        )
     elif outcome not in names:
         faults.append(column_fault("outcome", outcome, names))
     if (

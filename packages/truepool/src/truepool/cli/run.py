@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 from truepool.cli import keys
-from truepool.core.sentences import TERMINAL, Voice, leaving_out, say, setting
+from truepool.core.sentences import (
+    TERMINAL,
+    Voice,
+    leaving_out,
+    say,
+    setting,
+    settings,
+)
 
 if TYPE_CHECKING:
     from truepool.core.arrays import Array
@@ -95,12 +102,9 @@ class Run:
             return {}
         answers: dict[str, Any] = {}
         for question in questions:
-            outcome = answers.get("outcome", question.column)
-            if question.key == "positive" and outcome != question.column:
-                continue  # its column is not the outcome
-            key, value = _ask(question, self.voice)
-            known = answers.get(key)
-            answers[key] = [*known, *value] if isinstance(known, list) else value
+            for key, value in _ask(question, self.voice).items():
+                known = answers.get(key)
+                answers[key] = [*known, *value] if isinstance(known, list) else value
         if self.verb != "init":  # which writes them anyway
             self._keep(answers)
         return answers
@@ -471,27 +475,43 @@ def _outcome(schema: "Schema") -> tuple[str, dict[str, Any]]:
     return "outcome", {"column": schema.outcome}
 
 
-def _ask(question: "Question", voice: Voice) -> tuple[str, Any]:
+def _ask(question: "Question", voice: Voice) -> Mapping[str, Any]:
     """Ask until a choice is named by its number, or itself; numbers have no number."""
     from truepool.cli.outputs import print_note
 
     print_note(question.text(voice))
-    answers = question.answers
-    numbered = not any(str(value).isdecimal() for _, value, _ in answers)
-    for number, (key, value, about) in enumerate(answers, start=1):
-        plain = key == question.key and isinstance(value, str | int)
-        shown = str(value) if plain else setting(key, value, voice)
+    answers = question.answers(voice)
+    values = [[*map(str, given.values())] for given, _ in answers]
+    numbered = not any(each.isdecimal() for own in values for each in own)
+    for number, (given, about) in enumerate(answers, start=1):
+        value = given.get(question.key) if len(given) == 1 else None
+        shown = str(value) if isinstance(value, str | int) else settings(given, voice)
         which = f"{number}: " if numbered else ""
         print_note(f"  {which}{shown}" + (f" ({about})" if about else ""))
     while True:
         said = _read_line("> ")
+        chosen = [a for (a, _), own in zip(answers, values, strict=True) if said in own]
         if numbered and said.isdecimal() and 1 <= int(said) <= len(answers):
-            return answers[int(said) - 1][:2]
-        chosen = [each[:2] for each in answers if str(each[1]) == said]
-        if chosen:
+            chosen = [answers[int(said) - 1][0]]
+        if chosen == [{question.key: question.free}]:
+            said, chosen = _read_line(f"{question.free}: "), []
+        if question.free and said and not chosen:
+            chosen = _checked(question.key, said)
+        if len(chosen) == 1:
             return chosen[0]
-        if said and not answers:
-            return question.key, said
+
+
+def _checked(key: str, said: str) -> list[Mapping[str, Any]]:
+    """Return the value of a key that somebody typed, unless it can have no such."""
+    from truepool.cli.outputs import print_note
+    from truepool.tables import Declared, TableFaults
+
+    try:
+        Declared().with_keys({key: said})
+    except TableFaults as faults:
+        print_note(faults.lines(TERMINAL)[0])
+        return []
+    return [{key: said}]
 
 
 def _read_line(prompt: str) -> str:

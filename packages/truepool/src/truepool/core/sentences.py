@@ -103,6 +103,16 @@ def setting(key: str, value: Any, voice: Voice = PYTHON) -> str:
     return say("setting", "set", {"key": key, "value": value, "given": given}, voice)
 
 
+def settings(keys: Mapping[str, Any], voice: Voice = PYTHON) -> str:
+    """Return how several keys are given their values.
+
+    >>> settings({"positive": "ja", "missing": ["?"]}, TERMINAL)
+    "--positive ja --set 'missing=?'"
+    """
+    joint = ", " if voice.dialect == "python" else " "
+    return joint.join(setting(key, value, voice) for key, value in keys.items())
+
+
 def key_name(key: str, voice: Voice = PYTHON) -> str:
     """Return what a key is called where it is set.
 

@@ -38,10 +38,9 @@ def config_text(
     for question in questions:
         asked = f"{question.text()} Remove the # of one line."
         lines += ["", f"# {_line(asked)}"]
-        for key, value, about in question.answers or [(question.key, "...", "")]:
+        for keys, about in question.answers():
             why = f"  # {_line(about)}" if about else ""
-            given = to_toml({key: value}).splitlines()
-            lines += [f"# {line}{why}" for line in given]
+            lines += [f"# {line}{why}" for line in to_toml(keys).splitlines()]
     lines += ["", *_costs(schema)]
     if unused:
         lines += ["", "# Not used", *_unused(unused)]

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from truepool.core.arrays import Array, BoolArray, FloatArray
+from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
 from truepool.core.formatting import is_number
 
 MISSING = (
@@ -163,6 +163,12 @@ class Numbers:
     values: FloatArray
     odd: BoolArray | None = None
     signed: BoolArray | None = None
+
+    def take(self, rows: IntArray) -> "Numbers":
+        """Return the numbers of some rows."""
+        marks = (self.odd, self.signed)
+        own = (None if each is None else each[rows] for each in marks)
+        return Numbers(self.values[rows], *own)
 
 
 def numbers(
@@ -558,3 +564,24 @@ def label_numbers(names: Collection[Any]) -> dict[str, int | bool]:
     whole = {name: int(name) for name in names if name.isdecimal() and len(name) < 19}
     same = len(whole) == len(names) and all(str(n) == s for s, n in whole.items())
     return dict(whole) if same and (0 in whole.values() or [*whole] == ["1"]) else {}
+
+
+def fold(label: Any) -> Any:
+    """Return a label without what two spellings of it may differ in: case and spaces.
+
+    >>> fold(" In  doubt"), fold(1)
+    ('in doubt', 1)
+    """
+    return " ".join(label.casefold().split()) if isinstance(label, str) else label
+
+
+def spellings(labels: Iterable[Any]) -> list[list[Any]]:
+    """Return the labels, each with all its spellings.
+
+    >>> spellings(["Y", "N", "y", 1])
+    [['Y', 'y'], ['N'], [1]]
+    """
+    found: dict[Any, list[Any]] = {}
+    for label in labels:
+        found.setdefault(fold(label), []).append(label)
+    return [*found.values()]

@@ -1,7 +1,7 @@
 """Class columns: an agent's probabilities of several classes, a column for each."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -44,9 +44,7 @@ def classes_by_colon(found: Inference) -> dict[str, dict[str, str]]:
                 "own": [f"{agent}:{label}" for label in own],
                 "wanted": [f"{agent}:{label}" for label in sorted(usual)],
             }
-            found.refuse(
-                "classes-differ", agent=agent, cures=(Cure("rename"),), fields=fields
-            )
+            found.refuse("classes-differ", Cure("rename"), agent=agent, fields=fields)
     order = next(own for own in several.values() if {*own} == usual)
     return {a: {k: own.get(k, "") for k in order} for a, own in several.items()}
 
@@ -61,10 +59,10 @@ def _check_one_each(
         if len(own) == 2 and np.nanmax(np.abs(total - 1), initial=0.0) <= SUM_EDGE:
             found.refuse(
                 "one-or-classes",
+                Cure("leave-out-class", "ignore", [[*own.values()][1]]),
                 agent=agent,
                 fields={"other": plain},
                 found=[*own.values()],
-                cures=(Cure("leave-out-class", "ignore", [[*own.values()][1]]),),
             )
 
 
@@ -98,7 +96,7 @@ def class_columns(names: Iterable[str], labels: Iterable[str]) -> dict[str, str]
 
 
 def classes_by_label(
-    found: Inference, labels: Sequence[Any]
+    found: Inference, labels: Iterable[Any]
 ) -> dict[str, dict[str, str]]:
     """Columns such as ``rf_urgent`` by agent and class."""
     numbers = [n for n, look in found.open.items() if look.numbers is not None]

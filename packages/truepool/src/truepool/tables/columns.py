@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.tables import cells
-from truepool.tables.faults import Fault, FaultList, Note, Question
-from truepool.tables.schema import Declared
+from truepool.tables.faults import Cure, Fault, FaultList, Note, Question
+from truepool.tables.schema import Declared, is_chosen
 from truepool.tables.source import INDEXES
 
 MOST_LABELS = 1_000
@@ -21,6 +21,8 @@ MOST_LABELS = 1_000
 LOOKED_AT = 1_000
 """Cells that say whether a column of text holds numbers or times."""
 NUMERIC = r"^[-+]?(?:\d+|\d{1,3}(?:[.,]\d{3})+)?(?:[.,]\d+)?(?:[eE][-+]?\d+)?\s*%?$"
+NEARLY = 0.95
+"""A column is one of times if so large a share of its cells are."""
 ID_ROWS = 20
 """So many different whole numbers are ids, or the like."""
 ID = "id"
@@ -54,6 +56,12 @@ class Look:
         if pa.types.is_nested(column.type):
             return []
         return pc.unique(column).drop_null().to_pylist()  # type: ignore[no-any-return]
+
+    @property
+    def kind(self) -> str:
+        """Whether it holds times, text or numbers."""
+        plain = "text" if self.numbers is None else "numbers"
+        return "times" if self.is_time else plain
 
     @property
     def rows(self) -> int:
@@ -150,18 +158,28 @@ class Look:
         return bool(self.formats) and not cells.is_empty(self.column).any()
 
     @cached_property
+    def is_nearly_time(self) -> bool:
+        """Whether all cells are times but for a few that cannot be, as 31 February."""
+        if self.text is None or self.numbers is not None or not self.complete:
+            return False
+        likely = cells.likely_formats(self.distinct)
+        odd = cells.times(self.column, likely[0]).odd if likely else None
+        return odd is not None and bool(odd.mean() <= 1 - NEARLY)
+
+    @cached_property
     def codes(self) -> IntArray:
         """The number of each row's value, -1 where there is none."""
         column = self.column if self.text is None else self.text
         coded = pc.dictionary_encode(column)
         return np.asarray(pc.fill_null(coded.indices, -1), dtype=np.int64)
 
-    def labels(self, missing: Sequence[str]) -> list[Any]:
-        """Return the labels that the cells are, at most `MOST_LABELS` of them."""
+    def labels(self, missing: Sequence[str]) -> dict[Any, int]:
+        """Return the labels that the cells are, and how many rows have each."""
         if self.is_class or cells.is_time_type(self.column):
-            return []
-        found = pc.unique(cells.labels(self.column, missing)).drop_null()
-        return found[: MOST_LABELS + 1].to_pylist()  # type: ignore[no-any-return]
+            return {}
+        found = pc.value_counts(cells.labels(self.column, missing).drop_null())
+        values, counts = found[: MOST_LABELS + 1].flatten()
+        return dict(zip(values.to_pylist(), counts.to_pylist(), strict=True))
 
 
 def look_at(
@@ -224,12 +242,21 @@ def _is_numeric(column: pa.Array, missing: Sequence[str]) -> bool:
 
 @dataclass(eq=False)
 class Inference:
-    """A schema in the making: columns that are still open, notes, questions, faults."""
+    """A schema in the making: what is known, and columns that have no role yet.
+
+    ``by_class`` has the columns of each agent by class, where there is one for each.
+    """
 
     declared: Declared
     looks: dict[str, Look]
     table: str
     open: dict[str, Look] = field(init=False)
+    by_class: dict[str, dict[str, str]] = field(default_factory=dict)
+    long: tuple[str, str, str] | None = None
+    agents: tuple[str, ...] = ()
+    reports: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    classes: tuple[str, ...] = ()
+    formats: dict[str, str] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     faults: FaultList = field(default_factory=FaultList)
@@ -250,13 +277,28 @@ class Inference:
         self.take(name)
         return name if name in self.looks else None
 
+    def is_agent(self, name: str) -> bool:
+        """Whether an agent is not left out, nor others named."""
+        declared = self.declared
+        named = not declared.agents or is_chosen(name, declared.agents)
+        return named and not is_chosen(name, declared.ignore)
+
+    def order_classes(self, labels: Sequence[Any]) -> None:
+        """Put the columns of each agent in the order of the labels."""
+        if self.classes and labels:
+            place = [self.classes.index(str(label)) for label in labels]
+            for agent, own in self.reports.items():
+                if len(own) > 1:
+                    self.reports[agent] = tuple(own[k] for k in place)
+            self.classes = tuple(self.classes[k] for k in place)
+
     def ask(self, code: str, key: str, choices: Iterable[Any], **settings: Any) -> None:
         """Ask about a key."""
         self.questions.append(Question(code, key, tuple(choices), **settings))
 
-    def refuse(self, code: str, **settings: Any) -> None:
+    def refuse(self, code: str, *cures: Cure, **settings: Any) -> None:
         """Note a fault."""
-        self.faults.add(Fault(code, **settings))
+        self.faults.add(Fault(code, cures=cures, **settings))
 
     def has(self, *codes: str) -> bool:
         """Whether one of these faults was noted."""

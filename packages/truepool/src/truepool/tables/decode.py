@@ -390,19 +390,16 @@ class Decoder:
         T = len(column)
         if not names:
             return np.full(T, UNKNOWN)
+        place = {name: k for k, name in enumerate(names)}
         if cells.is_text(column):
             found = cells.trim(column, schema.missing)
-            place: dict[Any, int] = {_word(name): k for k, name in enumerate(names)}
-            truth = isinstance(names[0], bool)
+            place = {cells.fold(str(name)): k for name, k in place.items()}
         else:
             found = cells.labels(column, schema.missing)
-            place, truth = {name: k for k, name in enumerate(names)}, False
         coded = pc.dictionary_encode(found)
-        distinct = [
-            cell.casefold() if truth else cell for cell in coded.dictionary.to_pylist()
-        ]
+        distinct = map(cells.fold, coded.dictionary.to_pylist())
         codes = np.array([*(place.get(cell, -2) for cell in distinct), UNKNOWN])
-        numbers = codes[np.asarray(pc.fill_null(coded.indices, len(distinct)))]
+        numbers = codes[np.asarray(pc.fill_null(coded.indices, len(codes) - 1))]
         wrong = numbers == -2
         if wrong.any():
             self.faults.add_rows(
@@ -439,7 +436,8 @@ class Decoder:
             zone = cells.zone_name(text[row].as_py() or "")
             code = "time-zone-name" if zone else "time-odd"
             written = schema.formats.get(name) or ""
-            cure = Cure("offset") if zone else _time_cure(text, written)
+            cures = [Cure("offset") if zone else _time_cure(text, written)]
+            cures += [] if self.new else [Cure("no-time", "ignore", [name])]
             self.faults.add_rows(
                 code,
                 found.odd,
@@ -447,7 +445,7 @@ class Decoder:
                 start,
                 len(column),
                 column=name,
-                cures=(cure,),
+                cures=tuple(cures),
                 fields={"written": written},
             )
         mixed = found.mixed
@@ -640,8 +638,3 @@ def as_written(column: pa.Array) -> Callable[[int], Any]:
         return value.strip() if isinstance(value, str) else value
 
     return cell
-
-
-def _word(label: Any) -> str:
-    """Return a label as a table in text has it."""
-    return str(label).lower() if isinstance(label, bool) else str(label)

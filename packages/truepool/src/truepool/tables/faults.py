@@ -13,14 +13,18 @@ import numpy as np
 
 from truepool.core.arrays import BoolArray, IntArray
 from truepool.core.errors import PanelError
-from truepool.core.sentences import PYTHON, Voice, join, key_name, say, setting
+from truepool.core.sentences import (
+    PYTHON,
+    Voice,
+    join,
+    key_name,
+    say,
+    setting,
+    settings,
+)
 
 MOST_SHOWN = 20
 """So many faults of a table are shown; the others are counted."""
-
-
-OWN_KEYS = ("unit", "late-reports")
-"""Questions of which each choice has a key of its own."""
 
 
 @dataclass(frozen=True)
@@ -109,16 +113,27 @@ class Fault:
 class Question:
     """What a table cannot say: the key that answers, and what may be chosen.
 
-    ``about`` says of each choice what speaks for it; some questions (`OWN_KEYS`) have
-    a key of its own for each choice.
+    A choice is a value of the ``key``, or a mapping with the keys that it sets.
+    ``about`` says of each choice what it means, or how many rows speak for it. The
+    choice ``free``, if there is one, stands for any value, and looks like one.
     """
 
     code: str
     key: str
     choices: tuple[Any, ...] = ()
     column: str | None = None
-    about: tuple[str, ...] = ()
+    about: tuple[str | Note, ...] = ()
+    free: str = ""
     fields: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        plain = tuple(
+            each[self.key]
+            if isinstance(each, Mapping) and [*each] == [self.key]
+            else each
+            for each in self.choices
+        )
+        object.__setattr__(self, "choices", plain)
 
     def sentence(self, voice: Voice = PYTHON) -> str:
         """Ask, and say which keys answer."""
@@ -132,19 +147,17 @@ class Question:
     def answer(self, voice: Voice = PYTHON) -> str:
         """Say which keys answer."""
         parts = []
-        for key, value, about in self.answers[:MOST_SHOWN]:
-            spelled = setting(key, value, voice)
+        for keys, about in self.answers(voice)[:MOST_SHOWN]:
+            spelled = settings(keys, voice)
             parts.append(f"{spelled} ({about})" if about else spelled)
-        if not parts:
-            parts.append(Cure("name-column", self.key).sentence(voice).capitalize())
         return f"{join(parts, 'or')}."
 
-    @property
-    def answers(self) -> list[tuple[str, Any, str]]:
-        """What may be set: key, value, and what speaks for it."""
-        about = [*self.about, *("" for _ in self.choices)]
+    def answers(self, voice: Voice = PYTHON) -> list[tuple[Mapping[str, Any], str]]:
+        """What may be set, and what it means."""
+        about = [a.sentence(voice) if isinstance(a, Note) else a for a in self.about]
+        about += ["" for _ in self.choices]
         return [
-            (*(choice if self.code in OWN_KEYS else (self.key, choice)), why)
+            (choice if isinstance(choice, Mapping) else {self.key: choice}, why)
             for choice, why in zip(self.choices, about, strict=False)
         ]
 

@@ -179,13 +179,7 @@ def _shares(
     for code, agent in enumerate(map(str, names)):
         if agent in known:
             at = order[ends[code] : ends[code + 1]]
-            own = cells.Numbers(
-                found.values[at],
-                *(
-                    None if mask is None else mask[at]
-                    for mask in (found.odd, found.signed)
-                ),
-            )
+            own = found.take(at)
             shares[at] = decoder.shares(
                 agent, name, own, partial(column.take, pa.array(at)), at
             )

@@ -1,6 +1,6 @@
 """Long layout: which columns hold the case, the agent and the report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -92,17 +92,12 @@ def is_constant(look: Look, case: IntArray) -> bool:
     return len(pairs) == len(np.unique(case[known]))
 
 
-def ask_late(
-    found: Inference,
-    long: tuple[str, str, str] | None,
-    time: str | None,
-    formats: Mapping[str, str],
-) -> None:
+def ask_late(found: Inference, time: str | None) -> None:
     """Ask whether reports count that were made when a case may have been decided."""
     made = found.looks.get(time or "")
-    if long is None or made is None or found.declared.decision_time is not None:
+    if not found.long or made is None or found.declared.decision_time is not None:
         return
-    case, usual = found.looks[long[0]].codes, formats.get(made.name, "")
+    case, usual = found.looks[found.long[0]].codes, found.formats.get(made.name, "")
     for name, look in found.open.items():
         ignored = name in found.declared.ignore
         if ignored or not (look.is_time and is_constant(look, case)):
@@ -113,8 +108,6 @@ def ask_late(
             continue
         late = int(np.count_nonzero(first.values >= ends.values))
         if 0 < late < look.rows:
-            choices = (("decision-time", name), ("ignore", [name]))
+            choices, key = (name, {"ignore": [name]}), "decision-time"
             fields = {"count": late, "total": look.rows}
-            found.ask(
-                "late-reports", "decision-time", choices, column=name, fields=fields
-            )
+            found.ask("late-reports", key, choices, column=name, fields=fields)

@@ -26,6 +26,7 @@ import pyarrow.json as arrow_json
 from pyarrow import csv
 
 from truepool.core.errors import MissingExtraError, closest
+from truepool.core.formatting import is_number
 from truepool.core.prefetch import prefetch
 from truepool.tables import cells
 from truepool.tables.dataset import (
@@ -178,6 +179,8 @@ class TextFile(Source):
     dialect: Dialect
     legacy: bool = False
     """Whether the header is not written in UTF-8."""
+    above: int = 0
+    """Lines above the header, such as a title."""
     typed: bool = False
     notes: tuple[Note, ...] = ()
 
@@ -186,12 +189,15 @@ class TextFile(Source):
         """Read the first line."""
         path = source if isinstance(source, Path) else None
         name = "standard input" if path is None else path.name
+        header = Header()
         if path is None:
             line = next((line for line in source if line.strip()), b"")  # type: ignore[union-attr]
         else:
             try:
+                header = _find_header(path)
                 with _bytes(path) as stream:
-                    line = next((line for line in stream if line.strip()), b"")
+                    lines = islice(stream, header.above, None)
+                    line = next((line for line in lines if line.strip()), b"")
             except (gzip.BadGzipFile, EOFError) as error:
                 fields = {"kind": "CSV", "why": str(error)}
                 raise _refusal("unreadable", path, fields=fields) from None
@@ -199,10 +205,10 @@ class TextFile(Source):
             raise _refusal("no-rows", path or name)
         if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise _refusal("not-utf8", path or name, cures=SAVE)
-        header, legacy = _decode(line, path or name)
-        found = max(SEPARATORS, key=header.count)
+        first, legacy = _decode(line, path or name)
+        found = max(SEPARATORS, key=first.count)
         sep = dialect.sep or found
-        if sep not in header and found in header:
+        if sep not in first and found in first:
             raise _refusal(
                 "other-separator",
                 path or name,
@@ -210,14 +216,22 @@ class TextFile(Source):
                 cures=(Cure("set", "sep", _spelled(found)),),
             )
         try:
-            names = next(text.reader([header], delimiter=sep), [])
+            names = next(text.reader([first], delimiter=sep), [])
         except text.Error:
             raise _refusal(
                 "no-header", path or name, cures=(Cure("add-header"),)
             ) from None
-        if path is not None and (title := _title(path)) is not None:
-            raise title
-        return cls(source, sep, name, _unique(names, name), dialect, legacy)
+        header.check(path or name, names)
+        return cls(
+            source,
+            sep,
+            name,
+            _unique(names, name),
+            dialect,
+            legacy,
+            above=header.above,
+            notes=header.notes,
+        )
 
     def with_decimal(self, mark: str) -> "TextFile":
         """Return the same file with another decimal mark."""
@@ -270,7 +284,10 @@ class TextFile(Source):
         kept = options.include_columns
         for encoding in ("utf8", LEGACY):
             reading = csv.ReadOptions(
-                column_names=self.names, skip_rows_after_names=1, encoding=encoding
+                skip_rows=self.above,
+                column_names=self.names,
+                skip_rows_after_names=1,
+                encoding=encoding,
             )
             try:
                 table = csv.read_csv(path, reading, parsing, options)
@@ -283,15 +300,19 @@ class TextFile(Source):
             if encoding == "utf8" and any(map(pa.types.is_binary, table.schema.types)):
                 continue
             if encoding == LEGACY and not kept:
-                self.notes = (Note("encoding"),)
+                self._note_encoding()
             # What parsing has used is given back before reports are made of the rows.
             pa.default_memory_pool().release_unused()
             return table.combine_chunks()
         raise _refusal("not-utf8", path, cures=SAVE)
 
+    def _note_encoding(self) -> None:
+        note = Note("encoding")
+        self.notes = (*(each for each in self.notes if each != note), note)
+
     def _unreadable(self, path: Path, error: Exception) -> TableFaults:
         with suppress(text.Error, OSError, EOFError):
-            if (found := _uneven(path, self.sep)) is not None:
+            if (found := _uneven(path, self.sep, self.above)) is not None:
                 return found
         why = str(error).splitlines()[0]
         return _refusal("unreadable", path, fields={"kind": "CSV", "why": why})
@@ -302,7 +323,8 @@ class TextFile(Source):
             yield from self._stream(self.source, columns, None)  # type: ignore[arg-type]
             return
         with _bytes(self.path) as stream:
-            next(line for line in stream if line.strip())
+            lines = islice(stream, self.above, None)
+            next(line for line in lines if line.strip())
             yield from self._stream(stream, columns, self.path)  # type: ignore[arg-type]
 
     def _stream(
@@ -332,8 +354,8 @@ class TextFile(Source):
             source = pa.PythonFile(stream, "r")
             for raw in csv.open_csv(source, reading, parsing, options):
                 batch, legacy = _utf8(raw)
-                if (legacy or self.legacy) and not self.notes:
-                    self.notes = (Note("encoding"),)
+                if legacy or self.legacy:
+                    self._note_encoding()
                 yield start, batch
                 start += len(batch)
         except (pa.ArrowException, OSError, EOFError) as error:
@@ -360,7 +382,7 @@ class TextFile(Source):
         """Return the line of a row; below the header where lines cannot be counted."""
         if self.path is not None:
             with suppress(text.Error):  # a cell longer than the reader of lines takes
-                lines = _lines(self.path, self.sep)
+                lines = _lines(self.path, self.sep, self.above)
                 found = next(islice(lines, row + 1, None), None)
                 if found is not None:
                     return Place("line", found[0])
@@ -402,22 +424,50 @@ def _spelled(sep: str) -> str:
     return "tab" if sep == "\t" else sep
 
 
-def _lines(path: Path, sep: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line on which each row starts, the header first, and its cells."""
+def _lines(path: Path, sep: str, above: int = 0) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line on which each row below some starts, and its cells."""
     # No byte is refused here, and what separates cells and lines is ASCII.
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt", encoding="latin-1", newline="") as stream:
-        reader, before = text.reader(stream, delimiter=sep), 0
+        reader, before = text.reader(islice(stream, above, None), delimiter=sep), above
         for found in reader:
             if found:
                 yield before + 1, found
-            before = reader.line_num
+            before = above + reader.line_num
 
 
-def _title(path: Path) -> TableFaults | None:
-    """Return the refusal of a file with lines above its header, such as a title."""
+@dataclass(frozen=True)
+class Header:
+    """How many lines or rows stand above a header, and the first of them."""
+
+    above: int = 0
+    title: str = ""
+
+    def check(self, where: Path | str, names: Sequence[Any]) -> None:
+        """Refuse a header that may be a row of the table, or another title."""
+        words = [n for n in names if isinstance(n, str) and n.strip()]
+        if self.above and not (
+            len(words) == len(names) and not any(map(is_number, words))
+        ):
+            raise _refusal(
+                "lines-above-header",
+                where,
+                found=self.title,
+                cures=(Cure("remove-lines"),),
+                fields={"header": self.above + 1},
+            )
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was left out."""
+        fields = {"count": self.above, "found": self.title}
+        return (Note("title", fields),) if self.above else ()
+
+
+def _find_header(path: Path) -> Header:
+    """Find the header of a text file: the first row of the usual width."""
     layouts = []
-    with suppress(text.Error, OSError, EOFError):
+    with suppress(text.Error):
         for sep in SEPARATORS:
             rows = [*islice(_lines(path, sep), LOOKED_AT)]
             widths = Counter(len(found) for _, found in rows)
@@ -426,22 +476,20 @@ def _title(path: Path) -> TableFaults | None:
             )
             if width > 1:
                 header = next(line for line, found in rows if len(found) == width)
-                layouts.append((count / len(rows), width, header, rows[0][1][0]))
-    share, _, header, first = max(layouts, default=(0.0, 0, 1, ""))
-    if share < ALIKE or not 1 < header <= MOST_TITLE_LINES:
-        return None
-    return _refusal(
-        "lines-above-header",
-        path,
-        found=_short(first),
-        cures=(Cure("remove-lines"),),
-        fields={"header": header},
+                title = Header(header - 1, _short(rows[0][1][0]))
+                above = rows[0][0] < header
+                layouts.append((count / len(rows), width, header, above, title))
+    share, _, header, above, found = max(
+        layouts, key=lambda each: each[:3], default=(0.0, 0, 1, False, Header())
     )
+    if share < ALIKE or not above or header > MOST_TITLE_LINES:
+        return Header()
+    return found
 
 
-def _uneven(path: Path, sep: str) -> TableFaults | None:
+def _uneven(path: Path, sep: str, above: int) -> TableFaults | None:
     """Refuse lines that have more or fewer cells than the header, by the first."""
-    rows = _lines(path, sep)
+    rows = _lines(path, sep, above)
     _, header = next(rows, (0, []))
     first: Fault | None = None
     count = 0
@@ -694,26 +742,29 @@ class Workbook(InMemory):
             if any(cell is not None for cell in row)
         }
         book.close()
-        others = {"sheet": sheet.title, "others": unread, "count": len(unread)}
-        notes = (Note("sheets", others),)
-        rows = [*filled.values()]
-        if len(rows) < 2:
+        if len(filled) < 2:
             cures = (Cure("move-sheet", "", unread),) if unread else ()
             raise _refusal("no-rows", path, cures=cures)
-        _check_sheet(path, filled)
+        header = _header_of_sheet(filled)
+        above = [number for number in filled if number <= header.above]
+        rows = [row for number, row in filled.items() if number > header.above]
         width = max(j + 1 for j, name in enumerate(rows[0]) if name is not None)
+        header.check(path, rows[0][:width])
         names = ["" if name is None else str(name) for name in rows[0][:width]]
         columns = [_array([row[j] for row in rows[1:]]) for j in range(width)]
         table = pa.Table.from_arrays(columns, names=_unique(names, path.name))
-        return cls(table, tuple(filled)[1:], path.name, notes if unread else ())
+        about = {"sheet": sheet.title, "others": unread, "count": len(unread)}
+        sheets = (Note("sheets", about),) if unread else ()
+        numbers = tuple(filled)[len(above) + 1 :]
+        return cls(table, numbers, path.name, (*sheets, *header.notes))
 
     def place(self, row: int) -> Place:
         """Return the number of a row in the sheet."""
         return Place("sheet-row", self.numbers[row])
 
 
-def _check_sheet(path: Path, rows: Mapping[int, Sequence[Any]]) -> None:
-    """Refuse a sheet with rows above its header, such as a title; rows by number."""
+def _header_of_sheet(rows: Mapping[int, Sequence[Any]]) -> Header:
+    """Find the header of a sheet: the first row of many cells; rows by their number."""
     filled = [
         (number, [str(cell) for cell in row if cell is not None])
         for number, row in islice(rows.items(), LOOKED_AT)
@@ -722,13 +773,8 @@ def _check_sheet(path: Path, rows: Mapping[int, Sequence[Any]]) -> None:
     header = next(number for number, found in filled if 2 * len(found) > widest)
     first, title = filled[0]
     if first < header <= MOST_TITLE_LINES:
-        raise _refusal(
-            "lines-above-header",
-            path,
-            found=_short(title[0]),
-            cures=(Cure("remove-lines"),),
-            fields={"header": header},
-        )
+        return Header(header - 1, _short(title[0]))
+    return Header()
 
 
 @final

@@ -1,6 +1,6 @@
 """The panels of a data set: read batch by batch, once for each pass over it."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -27,6 +27,7 @@ from truepool.tables.dataset import Dataset, Part, read_part
 from truepool.tables.decode import UNKNOWN, Block, Decoder
 from truepool.tables.faults import Cure, Fault, Note, Place, TableFaults
 from truepool.tables.infer import infer, infer_asking
+from truepool.tables.outcome import one_spelling
 from truepool.tables.read import Answer, check_percentages, decode_known
 from truepool.tables.sample import read_rows, spaced_rows
 from truepool.tables.schema import PERCENT, Declared, Schema
@@ -343,10 +344,10 @@ def open_panels(
     rows = Frame(read_rows(dataset, places), source.name, source.keys)
     mass: dict[str, dict[Any, float]] = {}
 
-    def labels_of(outcome: str) -> list[Any]:
+    def labels_of(outcome: str) -> Mapping[Any, float]:
         if outcome not in mass:
             mass[outcome] = _outcomes(dataset, declared, outcome, engine)
-        return [*mass[outcome]]
+        return mass[outcome]
 
     schema, found = infer_asking(
         lambda said: infer(rows, said, rows.table(), labels_of=labels_of),
@@ -364,7 +365,7 @@ def open_panels(
         whole = Decoder(replace(schema, time=None)).block(rows.table())
         outcomes = np.zeros(0, int) if whole.outcomes is None else whole.outcomes
         check_percentages(schema, whole.values[:, :, 0], outcomes, source.name)
-    weights = mass[str(schema.outcome)]
+    weights = one_spelling(mass[str(schema.outcome)])
     return PanelStream(
         dataset,
         PartReader(replace(schema, id=None, group=None, time=None)),
