@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from truepool.pools.auto import Auto
     from truepool.pools.mean import Mean
     from truepool.pools.vcg import VCG
+    from truepool.scoring import score
     from truepool.tables import ReportTable, TableFaults, read_panel, read_reports
 
 _MODULES = {
@@ -67,6 +68,7 @@ _NAMES = {
     "read_panel": "tables",
     "read_reports": "tables",
     "replay": "online",
+    "score": "scoring",
 }
 
 __all__ = [
@@ -99,6 +101,7 @@ __all__ = [
     "read_panel",
     "read_reports",
     "replay",
+    "score",
     "scores",
     "weights",
 ]

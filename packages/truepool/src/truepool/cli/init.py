@@ -97,8 +97,10 @@ def _show(found: "Findings", table: Path, place: Path, run: Run) -> None:
         say(f"To fill in: {question.sentence(run.voice)}")
     for fault in found.faults:
         say(f"To correct: {fault.sentence(run.voice)}")
-    if place != STDOUT:
-        say(f"Wrote {place}.")
+    if place == STDOUT:
+        return
+    say(f"Wrote {place}.")
+    if not found.faults:  # a table that cannot be read has no next step
         words = ["truepool", "audit", str(table)]
         if place.name != keys.FILE or place.parent not in (table.parent, Path()):
             words += ["--config", str(place)]

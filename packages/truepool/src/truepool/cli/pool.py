@@ -10,7 +10,7 @@ from truepool.cli import options
 from truepool.cli.fit import learn
 from truepool.cli.keys import option
 from truepool.cli.run import Run
-from truepool.cli.score import Scoring, score_table
+from truepool.cli.score import score_table
 
 if TYPE_CHECKING:
     from truepool.pools import Explanation, Pool
@@ -49,16 +49,18 @@ def pool(
     from truepool.cli.outputs import STDOUT, check_files, write_json
     from truepool.core.engine import make_engine
     from truepool.core.files import together
+    from truepool.scoring import Scoring
     from truepool.tables import TableFaults, file_format
 
     check_files([train, new], [output, json_file])
     if output != STDOUT:
         file_format(output, batches=True)
     learn(rule, train, declared, run, make_engine("local", None))
-    how = Scoring(capacity=capacity, safe=spreadsheet_safe)
+    how = Scoring(capacity=capacity)
     with together():
         try:
-            tally = score_table(rule, new, output, how, run)
+            safe = spreadsheet_safe
+            tally = score_table(rule, new, output, how, run, safe=safe)
         except TableFaults as faults:
             raise _of_new(faults) from None
         explanation = rule.explain()

@@ -81,10 +81,10 @@ class Run:
         """Say what may be wrong."""
         self.note(f"warning: {sentence}", first=first)
 
-    def tell(self, notes: "Iterable[Note]") -> None:
-        """Say what was done with a table."""
+    def tell(self, notes: "Iterable[Note]", *, unused: bool = False) -> None:
+        """Say what was done with a table; the line on it has what was ``unused``."""
         for each in notes:
-            if each.code != "not-used":  # the line on the table has it
+            if unused or each.code != "not-used":
                 say_it = self.warn if each.warning else self.note
                 say_it(each.sentence(self.voice))
 

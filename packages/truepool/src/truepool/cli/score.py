@@ -2,9 +2,8 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,9 +13,9 @@ from truepool.cli.run import Run
 
 if TYPE_CHECKING:
     from truepool.core.engine import Engine
-    from truepool.measures.capacity import Capacity
     from truepool.pools import Pool
-    from truepool.pools.scorer import Scorer, Tally
+    from truepool.pools.scorer import Tally
+    from truepool.scoring import Scoring
     from truepool.tables import Declared, Table
 
 
@@ -84,21 +83,14 @@ def score(
     from truepool.core.engine import make_engine
     from truepool.core.errors import SettingError
     from truepool.pools import persistence
+    from truepool.scoring import Scoring
     from truepool.tables import file_format
     from truepool.tables.source import is_parquet
 
     if output is not None and json_file is not None:
         raise SettingError("cases are written once; give either --output or --json")
-    how = Scoring(
-        new_table,
-        contributions=contributions,
-        capacity=capacity,
-        safe=spreadsheet_safe,
-        strict=strict,
-        seed=seed,
-        lines=json_file is not None,
-        explore=None if explore is None else options.parse_share("--explore", explore),
-    )
+    share = None if explore is None else options.parse_share("--explore", explore)
+    how = Scoring(new_table, contributions, capacity, share, strict, seed)
     if new.suffix == ".pool" and file.suffix != ".pool":
         raise SettingError(
             f"the saved pool comes first; try truepool score {new} {file}"
@@ -120,99 +112,46 @@ def score(
     if into_folder:
         tally, done = _score_parts(pool, new, place, file, how, where, run)
     else:
-        tally, done = score_table(pool, new, place, how, run), 0
+        lines, safe = json_file is not None, spreadsheet_safe
+        tally = score_table(pool, new, place, how, run, safe=safe, lines=lines)
+        done = 0
     if not quiet:
         say = print_note if place == STDOUT else print_line
         say(summary(tally, pool, place, done) + _within(tally, capacity))
 
 
-@dataclass(frozen=True)
-class Scoring:
-    """What is written about each new case, and what is said of their table."""
-
-    declared: "Declared | None" = None
-    contributions: bool = False
-    capacity: str | None = None
-    explore: float | None = None
-    strict: bool = False
-    seed: int = 0
-    safe: bool = False
-    lines: bool = False
-
-    def scorer(self, pool: "Pool", id: str | None) -> "Scorer":
-        """Return what scores each batch."""
-        from truepool.pools.scorer import Scorer
-
-        return Scorer(
-            pool,
-            id or "id",
-            self.contributions,
-            self.explore,
-            self.seed,
-            strict=self.strict,
-        )
-
-    def open(self, pool: "Pool", source: Any) -> "Table":
-        """Find out which columns of new cases are the agents of the pool.
-
-        The time of a case is read where a rate limits how many are flagged.
-        """
-        from truepool.measures.capacity import Capacity
-        from truepool.pools.scorer import schema_of
-        from truepool.tables import Declared, match
-
-        declared = self.declared or Declared()
-        table = match(source, schema_of(pool), declared, _columns(pool, self.capacity))
-        limit = None if self.capacity is None else Capacity.parse(self.capacity)
-        if table.schema.long or (limit is not None and limit.period is not None):
-            return table  # type: ignore[no-any-return]
-        schema = replace(table.schema, time=None)
-        return replace(table, schema=schema)  # type: ignore[no-any-return]
-
-
 def score_table(
-    pool: "Pool", new: Path, place: Path, how: Scoring, run: Run
+    pool: "Pool",
+    new: Path,
+    place: Path,
+    how: "Scoring",
+    run: Run,
+    *,
+    safe: bool = False,
+    lines: bool = False,
 ) -> "Tally":
     """Score a table into a file, some thousand cases at a time."""
     from truepool.cli.outputs import STDOUT
     from truepool.cli.screen import row_progress
-    from truepool.measures.capacity import Capacity
-    from truepool.pools.scorer import Tally, decide_within
-    from truepool.tables import Declared
     from truepool.tables.dataset import open_dataset
-    from truepool.tables.read import read_blocks
     from truepool.tables.source import JsonLines, is_parquet
-    from truepool.tables.write import RepeatedIds, open_writer
+    from truepool.tables.write import open_writer
 
-    limit = None if how.capacity is None else Capacity.parse(how.capacity)
-    source = sys.stdin.buffer if new == STDOUT else new
-    _check_capacity(limit, new)
-    table = how.open(pool, source)
-    declared = how.declared or Declared()
-    scorer = how.scorer(pool, (table.schema.long or (table.schema.id,))[0])
-    if limit is not None:
-        again = how.open(pool, source)
-        within = decide_within(pool, read_blocks(again, declared=declared), limit)
-        scorer = replace(scorer, within=within)
-    tally, seen = Tally(), RepeatedIds()
-    lines = how.lines or (place == STDOUT and isinstance(table.source, JsonLines))
+    _check_capacity(how, new)
+    scored = how.score(pool, sys.stdin.buffer if new == STDOUT else new)
+    table = scored.table
+    lines = lines or (place == STDOUT and isinstance(table.source, JsonLines))
     rows = open_dataset(new).rows if is_parquet(new) and not table.schema.long else None
     target = sys.stdout.buffer if place == STDOUT else place
     with (
-        open_writer(target, json_lines=lines, spreadsheet_safe=how.safe) as write,
+        open_writer(target, json_lines=lines, spreadsheet_safe=safe) as write,
         row_progress("Scoring", rows, f"writing {place}") as progress,
     ):
-        for block in read_blocks(table, declared=declared):
-            columns, counts = scorer.score(block)
+        for columns, cases in scored:
             write(columns)
-            tally.add(counts)
-            seen.add(block.ids)
-            progress(len(block))
-    tally.repeated, tally.not_compared = seen.count(), seen.left_out
-    run.tell(table.notes)
-    _note_unused(table.schema.unused, run)
-    _tell(tally, pool, how, run, table)
-    return tally
+            progress(cases)
+    _tell(scored.tally, pool, how, run, table)
+    return scored.tally
 
 
 def _score_parts(
@@ -220,7 +159,7 @@ def _score_parts(
     new: Path,
     folder: Path,
     file: Path,
-    how: Scoring,
+    how: "Scoring",
     engine: "Engine",
     run: Run,
 ) -> "tuple[Tally, int]":
@@ -229,7 +168,6 @@ def _score_parts(
     from truepool.cli.screen import row_progress
     from truepool.core.errors import SettingError
     from truepool.pools.part_scorer import PartScorer, made_by, score_parts
-    from truepool.tables import Declared
     from truepool.tables.dataset import open_dataset
 
     if how.capacity is not None:
@@ -245,7 +183,7 @@ def _score_parts(
         )
     dataset = open_dataset(new)
     scorer = how.scorer(pool, table.schema.id)
-    parts = PartScorer(scorer, table.schema, how.declared or Declared())
+    parts = PartScorer(scorer, table.schema, how.declared)
     what = f"writing {len(dataset.parts):,} parts to {folder}"
     with (
         opened(engine),
@@ -254,8 +192,6 @@ def _score_parts(
         tally, done = score_parts(
             parts, dataset, folder, made_by(file, parts), progress, engine
         )
-    run.tell(table.notes)
-    _note_unused(table.schema.unused, run)
     _tell(tally, pool, how, run, table, " of each part")
     return tally, done
 
@@ -265,22 +201,15 @@ def _is_folder(output: Path) -> bool:
     return output.is_dir() or (not output.suffix and str(output) != "-")
 
 
-def _check_capacity(limit: "Capacity | None", new: Path) -> None:
+def _check_capacity(how: "Scoring", new: Path) -> None:
     from truepool.cli.outputs import STDOUT
     from truepool.core.errors import SettingError
 
-    if limit is not None and new == STDOUT:
+    if how.limit is not None and new == STDOUT:
         raise SettingError(
             "within a capacity all cases must be known before the first is decided, so "
             "NEW is read twice; got standard input. Save it to a file first."
         )
-
-
-def _columns(pool: "Pool", capacity: str | None) -> tuple[str, ...]:
-    """Columns of the cases that its decisions need."""
-    if pool.costs is None or (pool.threshold is not None and capacity is None):
-        return ()
-    return pool.costs.columns
 
 
 def summary(tally: "Tally", pool: "Pool", place: Path, done: int = 0) -> str:
@@ -308,23 +237,19 @@ def _within(tally: "Tally", capacity: str | None) -> str:
     return f" Decided {tally.positive:,} positive, within {limit}."
 
 
-def _note_unused(names: tuple[str, ...], run: Run) -> None:
-    """Name the columns that nobody asked for, once."""
-    from truepool.core.sentences import say
-
-    if names:
-        run.note(say("note", "not-used", {"names": names}, run.voice))
-
-
 def _tell(
-    tally: "Tally", pool: "Pool", how: Scoring, run: Run, table: "Table", of: str = ""
+    tally: "Tally", pool: "Pool", how: "Scoring", run: Run, table: "Table", of: str = ""
 ) -> None:
     """Say what was drawn or left out, and which agents are silent, dead or new."""
+    from truepool.scoring import doubts
+
+    run.tell(table.notes, unused=True)
     run.tell(tally.notes.values())
     for sentence in _draw(tally, how.explore):
         run.note(sentence)
-    for sentence in (*_repeats(tally, of), *_doubts(tally, pool, table)):
+    for sentence in _repeats(tally, of):
         run.warn(sentence)
+    run.tell(doubts(tally, pool, table))
     if tally.cases and tally.empty == tally.cases:
         from truepool.cli.outputs import print_note
         from truepool.panel.labels import format_names
@@ -361,31 +286,3 @@ def _repeats(tally: "Tally", of: str) -> Iterator[str]:
         which = f" first {MOST_IDS:,}" if tally.not_compared else ""
         among = f" Ids were compared among the{which} cases{of}." if of or which else ""
         yield f"{say('note', 'ids-repeated', {'count': tally.repeated})}{among}"
-
-
-def _doubts(tally: "Tally", pool: "Pool", table: "Table") -> Iterator[str]:
-    """Say which agents are silent or dead, or do not report as they did in the fit.
-
-    Those without a column were named when the table was read.
-    """
-    from truepool.panel.labels import format_labels
-
-    names = {*table.source.names}
-    absent = {a for a, own in table.schema.reports.items() if names.isdisjoint(own)}
-    silent = [agent for agent in tally.silent if agent not in absent]
-    if silent and tally.empty < tally.cases:
-        yield f"no case has a report of {format_labels(silent)}."
-    for agent, report, count in tally.stuck(pool):
-        value = ", ".join(f"{p:.4g}" for p in report)
-        yield (
-            f"{agent} reported {value} in all {count:,} cases while other agents' "
-            "reports vary: its feed may be dead. Leave its column empty until it is "
-            "fixed."
-        )
-    for agent, doubt in sorted(tally.doubtful.items()):
-        how = "against" if doubt == "reversed" else "no longer with"
-        yield (
-            f"the reports of {agent} move {how} those of the other agents; in the fit "
-            "they moved with them. Leave its column empty until that is clear; "
-            "--strict refuses such tables."
-        )

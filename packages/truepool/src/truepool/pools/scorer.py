@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from truepool.core import kernels
 from truepool.core.arrays import BoolArray, FloatArray, IntArray, from_classes
-from truepool.core.errors import ReportError, SettingError, SourceError
+from truepool.core.errors import SettingError, SourceError
 from truepool.measures.capacity import Capacity
 from truepool.panel.costs import Costs
 from truepool.panel.reports import check_reports
@@ -22,8 +22,8 @@ from truepool.pools.habits import COMPARED, Doubt
 from truepool.pools.interface import LinearPool, Pool
 from truepool.pools.result import PoolResult
 from truepool.tables.decode import Block
-from truepool.tables.faults import Note
-from truepool.tables.schema import PERCENT, Schema
+from truepool.tables.faults import Cure, Fault, Note, TableFaults
+from truepool.tables.schema import PERCENT, Schema, Unit
 from truepool.tables.write import Ids
 
 Report: TypeAlias = tuple[float, ...]
@@ -219,16 +219,19 @@ class Scorer:
         pool = self.pool
         if not len(batch):
             return {}
-        found = _fractions(pool, batch)
+        found = fractions = _fractions(pool, batch)
         if pool.habits_ is not None:
-            found |= pool.habits_.compare(_first_coordinates(batch))
+            found = found | pool.habits_.compare(_first_coordinates(batch))
         refused = {
             i: doubt
             for i, doubt in found.items()
             if self.strict or doubt in (Doubt.UNIT, Doubt.OPPOSITE)
         }
         if refused:
-            raise ReportError(_describe_doubts(pool, batch, refused))
+            raise TableFaults(
+                _change(pool, batch, i, doubt, i in fractions)
+                for i, doubt in refused.items()
+            )
         return {pool.agents_[i]: doubt for i, doubt in found.items()}
 
 
@@ -271,25 +274,25 @@ def _first_coordinates(batch: Block) -> FloatArray:
     return np.stack(columns, axis=1)
 
 
-def _describe_doubts(pool: Pool, batch: Block, found: dict[int, Doubt]) -> str:
-    """Say how agents report, how they reported in the fit, and what to do."""
-    values = _first_coordinates(batch)
-    habits = pool.habits_
-    parts = []
-    for i, doubt in found.items():
-        own = values[~np.isnan(values[:, i]), i]
-        now = float(np.median(own))
-        then = ""
-        if habits is not None:
-            usual = float(expit(habits.quantiles[3, i]))
-            then = f" and was {usual:.2g} in the fit"
-        parts.append(
-            f"{pool.agents_[i]!r} has {doubt}: its median is {now:.2g} here{then}"
-        )
-    return (
-        "reports must mean what they did in the cases that the pool learned from; "
-        f"{'; '.join(parts)}. Leave the column empty until that is clear, or fit the "
-        "pool again if the agent has changed for good."
+def _change(pool: Pool, batch: Block, i: int, doubt: Doubt, fraction: bool) -> Fault:
+    """Return the fault that an agent does not report as it did in the fit."""
+    agent, own = pool.agents_[i], _first_coordinates(batch)[:, i]
+    unit = schema_of(pool).unit(agent)
+    key, cures = f"scores.{agent}", [Cure("empty-column"), Cure("fit-again")]
+    if fraction or pool.habits_ is None:
+        cures.insert(0, Cure("probabilities", key, "0-1"))
+        most = float(unit.one * np.nanmax(own))
+        return Fault("changed-scale", agent=agent, found=most, cures=tuple(cures))
+    if doubt == Doubt.OPPOSITE:
+        cures.insert(0, Cure("opposite", key, Unit(unit.one, unit.zero).span))
+    elif doubt == Doubt.UNIT:
+        cures.insert(0, Cure("new-range", key, unit.span))
+    return Fault(
+        f"changed-{doubt.name.lower()}",
+        agent=agent,
+        found=float(np.nanmedian(own)),
+        cures=tuple(cures),
+        fields={"then": float(expit(pool.habits_.quantiles[3, i]))},
     )
 
 

@@ -92,11 +92,7 @@ ZONE = re.compile(
 
 def plain(column: Any) -> pa.Array:
     """Return a column as one array of a plain type: text, numbers, truth or times."""
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-        if isinstance(column, pa.ChunkedArray):  # none, or too many to combine
-            parts = column.chunks or [pa.array([], column.type)]
-            column = pa.concat_arrays(parts)
+    column = whole(column)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     kind = column.type
@@ -105,6 +101,18 @@ def plain(column: Any) -> pa.Array:
     if pa.types.is_decimal(kind):
         return column.cast(pa.float64())
     return column.cast(pa.float32()) if pa.types.is_float16(kind) else column
+
+
+def whole(column: Any) -> pa.Array:
+    """Return a column as one array; one that is in one piece is not copied."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    column = column.combine_chunks()
+    if isinstance(column, pa.ChunkedArray):  # none, or too many to combine
+        column = pa.concat_arrays(column.chunks or [pa.array([], column.type)])
+    return column
 
 
 def is_text(column: pa.Array) -> bool:

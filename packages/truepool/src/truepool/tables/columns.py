@@ -52,10 +52,18 @@ class Look:
     @cached_property
     def distinct(self) -> list[Any]:
         """Different values, in the order of the rows."""
+        return self._values.to_pylist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def count(self) -> int:
+        """How many different values there are."""
+        return len(self._values)
+
+    @property
+    def _values(self) -> pa.Array:
         column = self.column if self.text is None else self.text
-        if pa.types.is_nested(column.type):
-            return []
-        return pc.unique(column).drop_null().to_pylist()  # type: ignore[no-any-return]
+        nothing = pa.types.is_nested(column.type)
+        return pa.nulls(0) if nothing else pc.unique(column).drop_null()
 
     @property
     def kind(self) -> str:
@@ -101,14 +109,14 @@ class Look:
             return False
         if self.numbers is not None and not (self.whole and self.rows >= ID_ROWS):
             return False
-        if len(self.distinct) != self.rows:
+        if self.count != self.rows:
             return False
         return self.text is None or self.numbers is not None or self._is_name
 
     @property
     def _is_name(self) -> bool:
         """Whether text is neither amounts nor, but for a few cells, times."""
-        first = self.distinct[:LOOKED_AT]
+        first = self._values[:LOOKED_AT].to_pylist()
         found = cells.amounts(pa.array(first, pa.string()))
         most = np.count_nonzero(np.isnan(found.values)) > len(first) / 2
         return bool(most) and not cells.likely_formats(first)

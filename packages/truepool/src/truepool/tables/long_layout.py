@@ -30,7 +30,7 @@ def long_columns(found: Inference) -> tuple[str, str, str] | None:
         return None
     pairs = _pairs(found, reports)
     # Of a column of two words, such as the outcome, a pair is the second choice.
-    pairs = [p for p in pairs if len(found.looks[p[1]].distinct) > 2] or pairs
+    pairs = [p for p in pairs if found.looks[p[1]].count > 2] or pairs
     named = [own for own in pairs if own == LONG]
     if len(pairs) > 1 and not named:
         found.ask("which-long", "long", pairs)
@@ -52,7 +52,7 @@ def _pairs(found: Inference, reports: Sequence[str]) -> list[tuple[str, str, str
         and not look.is_time
         and (look.numbers is None or look.whole)
         and not look.is_class
-        and 2 <= len(look.distinct) < look.rows
+        and 2 <= look.count < look.rows
     }
     possible = reports or [n for n, look in found.open.items() if look.has_unit]
     named = (found.declared.time, "time")
@@ -63,8 +63,8 @@ def _pairs(found: Inference, reports: Sequence[str]) -> list[tuple[str, str, str
         for case, each in keys.items()
         for agent, other in keys.items()
         if case != report != agent
-        and 2 * len(each.distinct) <= each.rows
-        and len(each.distinct) > len(other.distinct)
+        and 2 * each.count <= each.rows
+        and each.count > other.count
         and (other.text is not None if not reports else not other.binary)
         and _are_keys([each, other], times)
     ]

@@ -51,14 +51,14 @@ def outcome_column(found: Inference, *, labelled: bool) -> str | None:
     few |= called  # with a third label, it may be the outcome all the same
     if not (few or classes):  # 1 and 2, or -1 and 1
         few = {n: look for n, look in could.items()
-               if look.whole and len(look.distinct) == 2}  # fmt: skip
+               if look.whole and look.count == 2}  # fmt: skip
     if not few:
         numbers = [m for m, other in could.items() if other.numbers is not None]
         few = {
             n: look
             for n, look in could.items()
             if look.numbers is None
-            and len(look.distinct) <= FEW_LABELS
+            and look.count <= FEW_LABELS
             and class_columns(numbers, map(str, look.labels(declared.missing)))
         }
     if len(few) == 1:
@@ -91,7 +91,7 @@ def _most_rows(counts: Mapping[Any, float]) -> bool:
 def _is_called(look: Look) -> bool:
     """Whether a column of a few words is called like an outcome."""
     words = look.name.lower() in OUTCOMES and look.numbers is None
-    return words and 2 <= len(look.distinct) <= FEW_LABELS
+    return words and 2 <= look.count <= FEW_LABELS
 
 
 def _ask_outcome(found: Inference, few: Mapping[str, Look]) -> str | None:

@@ -292,6 +292,7 @@ def examine(
     )
     if thorough or found.faults or found.questions:
         decode_known(rows, schema, found)
+    pa.default_memory_pool().release_unused()
     table = Table(opened, schema, (*opened.notes, *found.notes), rows)
     looks = {name: found.looks[name].known for name in schema.unused}
     return Findings(
@@ -344,15 +345,20 @@ def load_panel(
 
     Errors of ``check`` name the rows of the table.
     """
-    table = resolve(source, declared, answer=answer)
-    return panel_of(table, allow_empty_cases=allow_empty_cases, check=check)
+    return panel_of(
+        resolve(source, declared, answer=answer),
+        allow_empty_cases=allow_empty_cases,
+        check=check,
+    )
 
 
 def panel_of(
     table: Table, *, allow_empty_cases: bool = False, check: CaseCheck = _accept
 ) -> tuple[Panel, Table]:
     """Return the panel of a table whose columns are known."""
-    cases = decode(table)
+    rows = [table.source.table() if table.rows is None else table.rows]
+    table = replace(table, rows=None)
+    cases = _decode(table, rows, labelled=True)
     notes = [*cases.notes]
     known = np.zeros(len(cases), bool)
     if cases.outcomes is not None:
@@ -387,9 +393,8 @@ def panel_of(
             check(waiting.columns, waiting.ids, pending=True)
     if panel.classes == 2 and panel.sparse is None:
         check_percentages(table.schema, panel.reports, panel.outcomes, table.name)
-    notes += _repeated(table, cases)
     notes += _odd_agents(panel)
-    return panel, replace(table, notes=tuple(notes), rows=None)
+    return panel, replace(table, notes=tuple(notes))
 
 
 def _panel(cases: ReportTable, *, allow_empty_cases: bool) -> Panel:
@@ -412,17 +417,27 @@ def _panel(cases: ReportTable, *, allow_empty_cases: bool) -> Panel:
 
 def decode(table: Table, *, labelled: bool = True) -> ReportTable:
     """Return all cases of a table; refuse it with every fault of its cells."""
+    rows = table.source.table() if table.rows is None else table.rows
+    return _decode(replace(table, rows=None), [rows], labelled=labelled)
+
+
+def _decode(table: Table, rows: list[pa.Table], *, labelled: bool) -> ReportTable:
+    """Return all cases; ``rows`` are let go when their reports are known.
+
+    Ids, which are objects in Python, need that memory.
+    """
     schema, source = table.schema, table.source
-    rows = source.table() if table.rows is None else table.rows
     if not labelled:
         schema = replace(schema, outcome=None)
     decoder = Decoder(schema, new=not labelled)
     if schema.long is not None:
-        return _long_cases(table, schema, rows, decoder)
-    block = decoder.block(rows)
+        return _long_cases(table, schema, rows.pop(), decoder)
+    block = decoder.block(rows[0])
     decoder.faults.raise_all(source.place, source.name)
+    notes = (*table.notes, *block.notes, *_repeated(rows.pop(), schema.id))
+    values, block = squeeze(block.values), replace(block, reports=(), cube=None)
     return ReportTable(
-        squeeze(block.values),
+        values,
         schema.agents,
         _ids(source, schema.id, block.ids),
         block.times,
@@ -433,7 +448,7 @@ def decode(table: Table, *, labelled: bool = True) -> ReportTable:
         block.groups,
         block.propensity,
         None,
-        (*table.notes, *block.notes),
+        notes,
         source.place,
     )
 
@@ -533,25 +548,18 @@ def check_percentages(
     faults.raise_all(lambda row: Place("row", row), table)
 
 
-def _repeated(table: Table, cases: ReportTable) -> Iterator[Note]:
+def _repeated(rows: pa.Table, id: str | None) -> Iterator[Note]:
     """Warn of ids that occur twice, and of rows that are the same altogether."""
-    if cases.ids is None or table.schema.long is not None:
+    ids = pa.nulls(0) if id not in rows.column_names else cells.plain(rows.column(id))
+    if _count_up(ids):
         return
-    ids = pa.array([]) if table.rows is None else table.rows.column(table.schema.id)
-    ids = cells.plain(ids)
     known = (cells.trim(ids) if cells.is_text(ids) else ids).drop_null()
-    repeated = 0 if _count_up(known) else len(known) - len(pc.unique(known))
+    repeated = len(known) - len(pc.unique(known))
     if not repeated:
         return
-    same = 0
-    if table.rows is not None:
-        plain = [
-            n
-            for n in table.rows.column_names
-            if not pa.types.is_nested(table.rows.schema.field(n).type)
-        ]
-        rows = table.rows.select(plain)
-        same = len(rows) - len(rows.group_by(plain, use_threads=False).aggregate([]))
+    plain = [f.name for f in rows.schema if not pa.types.is_nested(f.type)]
+    alike = rows.select(plain).group_by(plain, use_threads=False).aggregate([])
+    same = len(rows) - len(alike)
     if same:
         yield Note("rows-repeated", {"count": same}, warning=True)
     if repeated > same:
@@ -622,7 +630,7 @@ def load_reports(
         _check_units(table.schema, declared, reports)
     with cases.named_in_errors():
         check(cases.columns, cases.ids, pending=True)
-    return replace(cases, notes=(*cases.notes, *_repeated(table, cases)))
+    return cases
 
 
 def _by_agent(given: Any) -> list[FloatArray]:

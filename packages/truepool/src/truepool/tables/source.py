@@ -281,7 +281,7 @@ class TextFile(Source):
     def _read(self, path: Path, options: csv.ConvertOptions) -> pa.Table:
         """Read the file as UTF-8 or, where it is not, as `LEGACY`."""
         parsing = csv.ParseOptions(delimiter=self.sep)
-        kept = options.include_columns
+        kept, failed = options.include_columns, list[Exception]()
         for encoding in ("utf8", LEGACY):
             reading = csv.ReadOptions(
                 skip_rows=self.above,
@@ -290,21 +290,18 @@ class TextFile(Source):
                 encoding=encoding,
             )
             try:
-                table = csv.read_csv(path, reading, parsing, options)
-            except UnicodeDecodeError:
+                table = _read_csv(path, reading, parsing, options)
+            except (UnicodeDecodeError, pa.ArrowException, OSError, EOFError) as error:
+                failed.append(error)
                 continue
-            except (pa.ArrowException, OSError, EOFError) as error:
-                if encoding == "utf8" and "UTF8" in str(error):
-                    continue
-                raise self._unreadable(path, error) from None
             if encoding == "utf8" and any(map(pa.types.is_binary, table.schema.types)):
                 continue
             if encoding == LEGACY and not kept:
                 self._note_encoding()
-            # What parsing has used is given back before reports are made of the rows.
-            pa.default_memory_pool().release_unused()
-            return table.combine_chunks()
-        raise _refusal("not-utf8", path, cures=SAVE)
+            return table
+        if isinstance(failed[-1], UnicodeDecodeError):
+            raise _refusal("not-utf8", path, cures=SAVE)
+        raise self._unreadable(path, failed[0])
 
     def _note_encoding(self) -> None:
         note = Note("encoding")
@@ -387,6 +384,27 @@ class TextFile(Source):
                 if found is not None:
                     return Place("line", found[0])
         return Place("below-header", row + 1)
+
+
+def _read_csv(path: Path, *options: Any) -> pa.Table:
+    """Read a file with columns of the types that its first rows have.
+
+    That takes half the memory of reading it at once, which is done where further rows
+    have another type. Columns are put together one by one, and what parsing has used is
+    given back before reports are made of the rows.
+    """
+    try:
+        with csv.open_csv(path, *options) as rows:
+            table = rows.read_all()
+    except (UnicodeDecodeError, pa.ArrowException):
+        table = csv.read_csv(path, *options)
+    names, columns = table.column_names, table.columns[::-1]
+    del table
+    whole = []
+    while columns:
+        whole.append(cells.whole(columns.pop()))
+    pa.default_memory_pool().release_unused()
+    return pa.Table.from_arrays(whole, names)
 
 
 def _bytes(path: Path) -> IO[bytes]:

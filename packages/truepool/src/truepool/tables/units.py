@@ -66,7 +66,7 @@ def _reports(found: Inference) -> dict[str, list[Look]]:
         return {}
     place = {str(name): code for code, name in enumerate(owner.distinct)}
     order = np.argsort(owner.codes, kind="stable")
-    ends = np.searchsorted(owner.codes[order], np.arange(len(owner.distinct) + 1))
+    ends = np.searchsorted(owner.codes[order], np.arange(owner.count + 1))
     rows = {a: order[ends[place[a]] : ends[place[a] + 1]] for a in found.agents}
     return {
         a: [Look(a, pa.nulls(len(own)), numbers.take(own))] for a, own in rows.items()

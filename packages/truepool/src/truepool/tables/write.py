@@ -176,7 +176,7 @@ class _Writer:
                 line = json.dumps(dict(zip(columns, row, strict=True)), default=str)
                 self.stream.write(line.encode() + b"\n")
             return
-        table = pa.table({name: _arrow(column) for name, column in columns.items()})
+        table = as_table(columns)
         table = quote_formulas(table) if self.safe else table
         if self.schema is None:
             self.schema = table.schema
@@ -223,6 +223,11 @@ def _encodings(schema: pa.Schema) -> dict[str, Any]:
         "column_encoding": dict.fromkeys(whole, "DELTA_BINARY_PACKED"),
         "compression": {n: "none" if n in numbers else "snappy" for n in schema.names},
     }
+
+
+def as_table(columns: Mapping[str, Ids]) -> pa.Table:
+    """Return columns of a result as a table."""
+    return pa.table({name: _arrow(column) for name, column in columns.items()})
 
 
 def _arrow(column: Ids) -> pa.Array:
