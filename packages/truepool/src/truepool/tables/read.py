@@ -436,6 +436,7 @@ def _decode(table: Table, rows: list[pa.Table], *, labelled: bool) -> ReportTabl
     decoder.faults.raise_all(source.place, source.name)
     notes = (*table.notes, *block.notes, *_repeated(rows.pop(), schema.id))
     values, block = squeeze(block.values), replace(block, reports=(), cube=None)
+    pa.default_memory_pool().release_unused()
     return ReportTable(
         values,
         schema.agents,
