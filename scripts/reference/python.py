@@ -10,7 +10,7 @@ from reference.page import NOTE, join
 
 TOPICS = {
     "panels": ("Panels, costs and decisions", ("truepool.panel.weights",)),
-    "pools": ("Pools", ("truepool.pools",)),
+    "pools": ("Pools", ("truepool.pools", "truepool.scoring")),
     "learners": (
         "Learners and streams",
         ("truepool.learners", "truepool.online", "truepool.online.alarms"),

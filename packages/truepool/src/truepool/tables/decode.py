@@ -13,7 +13,7 @@ from truepool.core import kernels
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
 from truepool.panel.case_columns import CaseColumns
 from truepool.tables import cells
-from truepool.tables.faults import Cure, Fault, FaultList, Note, Place
+from truepool.tables.faults import Cure, FaultList, Note, Place
 from truepool.tables.schema import PERCENT, PROBABILITY, Schema, Unit
 
 EDGE = 1e-6
@@ -100,6 +100,7 @@ class Decoder:
     ) -> None:
         self.schema, self.new = schema, new
         self.faults = FaultList() if faults is None else faults
+        self.start = 0
         self.zones: tuple[bool, str] | None = None
         self.rescaled = 0
         self.signs: dict[str, bool] = {}
@@ -114,6 +115,7 @@ class Decoder:
         A table without any column does not say how many rows it has: ``T`` does.
         """
         schema, T = self.schema, rows.num_rows if T is None else T
+        self.start = start
         columns = {
             name: cells.plain(rows.column(name))
             for name in schema.columns
@@ -125,7 +127,7 @@ class Decoder:
             cube = np.stack(
                 [np.stack(own, axis=1, dtype=np.float64) for own in reports], axis=1
             )
-            cube = self._rescale(cube, start)
+            cube = self._rescale(cube)
         single = () if cube is not None else tuple(own[0] for own in reports)
         named = {
             key: self._column(columns, vars(schema)[key])
@@ -136,23 +138,21 @@ class Decoder:
             start,
             single,
             cube,
-            None
-            if named["outcome"] is None
-            else self.outcomes(named["outcome"], start),
+            None if named["outcome"] is None else self.outcomes(named["outcome"]),
             named["id"],
             None if times is None else self.times(str(schema.time), times, start),
             CaseColumns(
                 {
-                    name: self.case_column(name, columns[name], start)
+                    name: self.case_column(name, columns[name])
                     for name in schema.kept
                     if name in columns
                 },
                 T,
                 copy=False,
             ),
-            self._numbers("weight", named["weight"], start),
-            self._groups(named["group"], start),
-            self._numbers("propensity", named["propensity"], start),
+            self._numbers("weight", named["weight"]),
+            self._groups(named["group"]),
+            self._numbers("propensity", named["propensity"]),
             self.notes(),
             signed=schema.signed,
             rows=T,
@@ -170,13 +170,13 @@ class Decoder:
         if len(own) == 1 and self.schema.classes:
             if found[0] is None:
                 return [nothing] * len(self.schema.labels)
-            return self._by_class(agent, found[0], start)
+            return self._by_class(agent, found[0])
         return [
             nothing if column is None else self.reports(agent, column, name, start)
             for name, column in zip(own, found, strict=True)
         ]
 
-    def _by_class(self, agent: str, column: pa.Array, start: int) -> list[Array]:
+    def _by_class(self, agent: str, column: pa.Array) -> list[Array]:
         """Reports over classes in one cell: a list in their order, or by name."""
         K = len(self.schema.labels)
         names = [str(name) for name in self.schema.labels]
@@ -194,13 +194,12 @@ class Decoder:
                 found[t] = values
             else:
                 odd[t] = True
-        self.faults.add_rows(
+        self._mark(
             "report-classes",
             odd,
-            lambda t: listed[t],
-            start,
+            Cure("write-classes", "", names),
+            cell=lambda t: listed[t],
             agent=agent,
-            cures=(Cure("write-classes", "", names),),
             fields={"classes": K},
         )
         return list(found.T)
@@ -270,10 +269,11 @@ class Decoder:
         known = found.values[np.isfinite(found.values)]
         several = FEW_OUTSIDE * np.count_nonzero(wrong) >= len(known) > 0
         if several and known.min() >= 0 and known.max() > 1:
-            if known.max() <= 100:
-                cures.append(Cure("percent", "percent", self._percent_with(agent)))
-            top = f"0-{10 ** int(np.ceil(np.log10(known.max())))}"
-            cures.append(Cure("scores", f"scores.{agent}", top))
+            key, top = f"scores.{agent}", 10 ** int(np.ceil(np.log10(known.max())))
+            if known.max() <= PERCENT.one:
+                cures.append(Cure("percent", key, PERCENT.span))
+            if top != PERCENT.one:
+                cures.append(Cure("scores", key, f"0-{top}"))
         return (*cures, *self._without(agent))
 
     def _percent_with(self, agent: str) -> list[str]:
@@ -347,7 +347,7 @@ class Decoder:
         )
         return True
 
-    def _rescale(self, cube: FloatArray, start: int) -> FloatArray:
+    def _rescale(self, cube: FloatArray) -> FloatArray:
         """Rescale class probabilities that were rounded; note those that do not fit.
 
         Four whole percents may sum to 98 or 102: that much rounding explains.
@@ -361,29 +361,20 @@ class Decoder:
         edge = np.maximum(SUM_EDGE, rounding) + 1e-9  # 0.99 is within 1 % of 1
         far = np.asarray(gap > edge)
         for i, agent in enumerate(self.schema.agents):
-            self.faults.add_rows(
-                "class-missing",
-                part[:, i],
-                lambda t: None,
-                start,
-                agent=agent,
-                cures=(Cure("fill-in"),),
-            )
-            self.faults.add_rows(
+            self._mark("class-missing", part[:, i], Cure("fill-in"), agent=agent)
+            self._mark(
                 "class-sum",
                 far[:, i],
-                _cell(totals[:, i]),
-                start,
-                len(cube),
+                Cure("divide-by-sum"),
+                cell=_cell(totals[:, i]),
                 agent=agent,
-                cures=(Cure("divide-by-sum"),),
                 fields={"classes": cube.shape[2]},
             )
         self.rescaled += int((gap > np.finfo(np.float32).eps).sum())
         with np.errstate(invalid="ignore"):
             return np.where(gap[:, :, None] > 0, cube / totals[:, :, None], cube)
 
-    def outcomes(self, column: pa.Array, start: int) -> IntArray:
+    def outcomes(self, column: pa.Array) -> IntArray:
         """Class numbers (T,) of a column of outcomes, `UNKNOWN` where there is none."""
         schema = self.schema
         names = list(schema.labels)
@@ -402,87 +393,56 @@ class Decoder:
         numbers = codes[np.asarray(pc.fill_null(coded.indices, len(codes) - 1))]
         wrong = numbers == -2
         if wrong.any():
-            self.faults.add_rows(
+            words = pc.unique(found.filter(pa.array(wrong))).to_pylist()
+            self._mark(
                 "label-unknown",
                 wrong,
-                lambda t: found[t].as_py(),
-                start,
-                T,
+                Cure("fix"),
+                Cure("no-outcome", "missing", [str(word) for word in words]),
+                cell=lambda t: found[t].as_py(),
                 column=schema.outcome,
                 fields={"labels": names},
-                cures=(
-                    Cure("fix"),
-                    Cure(
-                        "no-outcome",
-                        "missing",
-                        [
-                            str(v)
-                            for v in pc.unique(
-                                found.filter(pa.array(wrong))
-                            ).to_pylist()
-                        ],
-                    ),
-                ),
             )
         return np.asarray(numbers, dtype=np.int64)
 
     def times(self, name: str, column: pa.Array, start: int) -> Array:
         """Return the times (T,) of a column; note cells that are none."""
-        schema = self.schema
+        self.start, schema = start, self.schema
         found = cells.times(column, schema.formats.get(name), schema.missing)
-        if found.odd is not None:
-            text = cells.trim(column)
-            row = int(np.argmax(found.odd))
-            zone = cells.zone_name(text[row].as_py() or "")
-            code = "time-zone-name" if zone else "time-odd"
-            written = schema.formats.get(name) or ""
+        odd = np.zeros(len(column), bool) if found.odd is None else found.odd
+        if odd.any():
+            text, written = cells.trim(column), schema.formats.get(name) or ""
+            zone = cells.zone_name(text[int(np.argmax(odd))].as_py() or "")
             cures = [Cure("offset") if zone else _time_cure(text, written)]
             cures += [] if self.new else [Cure("no-time", "ignore", [name])]
-            self.faults.add_rows(
-                code,
-                found.odd,
-                lambda t: text[t].as_py(),
-                start,
-                len(column),
-                column=name,
-                cures=tuple(cures),
-                fields={"written": written},
+            code, fields = (
+                "time-zone-name" if zone else "time-odd",
+                {"written": written},
             )
-        mixed = found.mixed
+            self._mark(
+                code, odd, *cures, cell=as_written(text), column=name, fields=fields
+            )
+        mixed = np.zeros(len(column), bool)
         if self.zones is not None and found.zoned not in (None, self.zones[0]):
-            mixed = int(np.argmax(~cells.is_empty(column)))
-        if mixed is not None:
-            other = self.zones[1] if self.zones else name
-            self.faults.add(
-                Fault(
-                    "time-zones-mixed",
-                    column=name,
-                    row=start + mixed,
-                    found=str(column[mixed].as_py()),
-                    fields={"other": other},
-                    cures=(Cure("one-zone"),),
-                )
-            )
+            mixed |= ~cells.is_empty(column)
+        elif found.mixed is not None:
+            mixed[found.mixed] = True
+        self._mark(
+            "time-zones-mixed",
+            mixed,
+            Cure("one-zone"),
+            cell=lambda t: str(column[t].as_py()),
+            column=name,
+            fields={"other": self.zones[1] if self.zones else name},
+        )
         if found.zoned is not None and self.zones is None:
             self.zones = (found.zoned, name)
-        gone = (
-            np.isnat(found.values)
-            if found.values.dtype.kind == "M"
-            else (np.isnan(found.values.astype(np.float64)))
-        )
-        gone &= True if found.odd is None else ~found.odd
-        self.faults.add_rows(
-            "time-missing",
-            gone,
-            lambda t: None,
-            start,
-            len(column),
-            column=name,
-            cures=(Cure("fill-in"),),
-        )
+        dated = found.values.dtype.kind == "M"
+        gone = np.isnat(found.values) if dated else np.isnan(found.values * 1.0)
+        self._mark("time-missing", gone & ~odd, Cure("fill-in"), column=name)
         return found.values
 
-    def case_column(self, name: str, column: pa.Array, start: int) -> Array:
+    def case_column(self, name: str, column: pa.Array) -> Array:
         """Return a column of the cases: amounts as numbers, else as it is.
 
         Among amounts that show how they are written a few other cells stay text.
@@ -490,119 +450,75 @@ class Decoder:
         schema = self.schema
         if not cells.is_text(column):
             return np.asarray(column.to_numpy(zero_copy_only=False))
-        found = cells.amounts(column, schema.decimal, schema.missing)
+        found = self._amounts(name, column)
         if found.odd is None and not found.doubtful:
-            self._show(name, found)
             return found.values
-        text = cells.trim(column, schema.missing)
-        if found.doubtful:
-            self._doubt(name, text, start)
-        values = np.array(text.to_pylist(), dtype=object)
+        values = np.array(cells.trim(column, schema.missing).to_pylist(), dtype=object)
         odd = np.zeros(0, bool) if found.odd is None else found.odd
         if found.shown is not None and 4 * np.count_nonzero(odd) < len(odd):
             values[~odd] = found.values[~odd]
         return values
 
-    def _show(self, name: str, found: cells.Amounts) -> None:
-        if found.shown is not None and name not in self.shown:
-            row, cell = found.shown
-            self.shown[name] = f"{cell!r} as {found.values[row]:.15g}"
+    def _amounts(self, name: str, column: pa.Array) -> cells.Amounts:
+        """Read amounts; note the first one whose mark may mean either thing."""
+        found = cells.amounts(column, self.schema.decimal, self.schema.missing)
+        if found.doubtful:
+            text = cells.trim(column, self.schema.missing)
+            marked = pc.fill_null(pc.match_substring_regex(text, "[.,]"), False)
+            cures = [Cure("set", "decimal", mark) for mark in ".,"]
+            row, cell = int(np.argmax(np.asarray(marked))), as_written(text)
+            only = np.arange(len(text)) == row
+            self._mark("thousands-or-decimals", only, *cures, cell=cell, column=name)
+        elif found.shown is not None and name not in self.shown:
+            row, written = found.shown
+            self.shown[name] = f"{written!r} as {found.values[row]:.15g}"
+        return found
 
-    def _doubt(self, name: str, text: pa.Array, start: int) -> None:
-        row = int(
-            np.argmax(
-                np.asarray(pc.fill_null(pc.match_substring_regex(text, "[.,]"), False))
-            )
-        )
-        self.faults.add(
-            Fault(
-                "thousands-or-decimals",
-                column=name,
-                row=start + row,
-                found=text[row].as_py(),
-                cures=(Cure("set", "decimal", "."), Cure("set", "decimal", ",")),
-            )
-        )
-
-    def _numbers(
-        self, key: str, column: pa.Array | None, start: int
-    ) -> FloatArray | None:
+    def _numbers(self, key: str, column: pa.Array | None) -> FloatArray | None:
         """Weights or propensities (T,); note those that are none, or too small."""
         if column is None:
             return None
         schema, name = self.schema, vars(self.schema)[key]
         signed = cells.numbers(column, schema.mark, schema.missing)
+        cell = as_written(column)
         if key == "propensity" and signed.signed is not None and signed.signed.any():
             values, odd = signed.values / 100, signed.odd
             bare = np.isfinite(values) & ~signed.signed
-            self.faults.add_rows(
-                "percent-signs-mixed",
-                bare,
-                as_written(column),
-                start,
-                len(column),
-                column=name,
-                cures=(Cure("one-unit"),),
-            )
+            cure = Cure("one-unit")
+            self._mark("percent-signs-mixed", bare, cure, cell=cell, column=name)
         else:
-            found = cells.amounts(column, schema.decimal, schema.missing)
+            found = self._amounts(name, column)
             values, odd = found.values, found.odd
-            if found.doubtful:
-                self._doubt(name, cells.trim(column), start)
-            self._show(name, found)
-        shown = as_written(column)
+        odd = np.zeros(len(values), bool) if odd is None else odd
         high = 1.0 if key == "propensity" else np.inf
+        gone = np.isnan(values) & ~odd
         with np.errstate(invalid="ignore"):
-            gone = np.isnan(values) if odd is None else np.isnan(values) & ~odd
-            wrong = ~gone & ~((values > 0) & (values <= high))
-        settings = {"column": name, "fields": {"key": key}}
-        if odd is not None:
-            wrong &= ~odd
-            self.faults.add_rows(
-                "amount-odd",
-                odd,
-                shown,
-                start,
-                len(column),
-                cures=(Cure("fix"),),
-                **settings,
-            )
-        self.faults.add_rows(
-            f"{key}-range",
-            wrong,
-            shown,
-            start,
-            len(column),
-            cures=(Cure("leave-out-case"),),
-            **settings,
-        )
-        if key == "weight" or gone.any():
-            self.faults.add_rows(
-                "amount-missing",
-                gone,
-                shown,
-                start,
-                len(column),
-                cures=(Cure("fill-in"),),
-                **settings,
-            )
+            wrong = ~gone & ~odd & ~((values > 0) & (values <= high))
+        settings = {"cell": cell, "column": name, "fields": {"key": key}}
+        self._mark("amount-odd", odd, Cure("fix"), **settings)
+        self._mark(f"{key}-range", wrong, Cure("leave-out-case"), **settings)
+        self._mark("amount-missing", gone, Cure("fill-in"), **settings)
         return values
 
-    def _groups(self, column: pa.Array | None, start: int) -> Array | None:
+    def _groups(self, column: pa.Array | None) -> Array | None:
         if column is None:
             return None
         text = cells.trim(column) if cells.is_text(column) else column
-        gone = cells.is_empty(column)
-        self.faults.add_rows(
-            "group-missing",
-            gone,
-            lambda t: None,
-            start,
-            len(column),
-            column=self.schema.group,
-            cures=(Cure("fill-in"),),
-        )
+        gone, name = cells.is_empty(column), self.schema.group
+        self._mark("group-missing", gone, Cure("fill-in"), column=name)
         return np.array(text.to_pylist(), dtype=object)
+
+    def _mark(
+        self,
+        code: str,
+        wrong: BoolArray,
+        *cures: Cure,
+        cell: Callable[[int], Any] = lambda t: None,
+        **settings: Any,
+    ) -> None:
+        """Note rows (T,) of the block that are wrong, and a cell of the first one."""
+        settings["total"] = settings.get("total", len(wrong))
+        self.faults.add_rows(code, wrong, cell, self.start, cures=cures, **settings)
 
     def notes(self) -> tuple[Note, ...]:
         """Return what was done, since this was last asked, without being asked for."""
