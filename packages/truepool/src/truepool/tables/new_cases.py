@@ -105,7 +105,7 @@ def match(
         fields = {"column": known.id, "key": "id", "value": "COLUMN"}
         notes.append(Note("no-ids", fields, warning=True))
     faults.raise_all(opened.place, opened.name)
-    return Table(opened, replace(schema, unused=unused), tuple(notes))
+    return Table(opened, replace(schema, unused=unused), (*opened.notes, *notes))
 
 
 def _long(
