@@ -87,7 +87,6 @@ def train(
         write_summary,
     )
     from truepool.cli.screen import progress_bar
-    from truepool.core.errors import OutcomeError, suggestion
     from truepool.core.files import together
 
     kinds = _kinds(model)
@@ -97,14 +96,12 @@ def train(
     if names and output.is_dir():
         check_own_files(output, names, force=force)
     frame = _frame(table, id)
-    if outcome not in frame.columns:
-        raise OutcomeError(
-            f"the table needs an outcome column; there is no {outcome!r}"
-            f"{suggestion(outcome, frame.columns)}; columns: {', '.join(frame.columns)}"
-        )
+    _check_columns(frame, outcome=outcome, id=id, time=time, ignore=ignore)
+    excluded = {outcome, id or "id", time or "time", *(ignore or ())}
+    features_of = [name for name in frame.columns if name not in excluded]
     with progress_bar("Training") as progress:
         trained = agents.train(
-            _features(frame, outcome, id, time, ignore or []),
+            frame.select(features_of).to_native(),
             frame[outcome].to_numpy(),
             kinds,
             positive=positive,
@@ -177,7 +174,7 @@ def report(
         file_format(output)
     check_files([table, *agent], [output, json_file])
     frame = _frame(table, id)
-    _check_columns(frame, id, time)
+    _check_columns(frame, id=id, time=time)
     copied = {"id": id or "id", "time": time or "time"}
     with progress_bar("Collecting reports") as progress:
         columns, known = report_columns(
@@ -284,20 +281,16 @@ def _files(output: Path, kinds: list[str]) -> dict[str, Path]:
     return {kind: output / f"{kind}.joblib" for kind in kinds}
 
 
-def _features(
-    frame: Any, outcome: str, id: str | None, time: str | None, ignore: list[str]
-) -> Any:
-    _check_columns(frame, *ignore, id, time)
-    excluded = {outcome, id or "id", time or "time", *ignore}
-    return frame.select([n for n in frame.columns if n not in excluded]).to_native()
+def _check_columns(frame: Any, **named: str | list[str] | None) -> None:
+    """Refuse keys that name columns which are not there, all at once."""
+    from truepool.tables import TableFaults
+    from truepool.tables.source import column_fault
 
-
-def _check_columns(frame: Any, *names: str | None) -> None:
-    from truepool.core.errors import SourceError, suggestion
-
-    for name in names:
-        if name is not None and name not in frame.columns:
-            raise SourceError(
-                f"there is no column {name!r}{suggestion(name, frame.columns)}; "
-                f"columns: {', '.join(frame.columns)}"
-            )
+    faults = [
+        column_fault(key, name, frame.columns, several=isinstance(value, list))
+        for key, value in named.items()
+        for name in (value if isinstance(value, list) else [value])
+        if name is not None and name not in frame.columns
+    ]
+    if faults:
+        raise TableFaults(faults)
