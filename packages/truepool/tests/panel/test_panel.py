@@ -265,3 +265,8 @@ def test_the_refusal_of_a_column_of_text_says_to_leave_it_out():
     ):
         Panel(table, [0, 1])
     assert Panel(table[["a", "b"]], [0, 1]).agents == ("a", "b")
+
+
+def test_the_share_of_missing_reports_counts_every_cell():
+    panel = Panel([[0.9, np.nan], [0.2, 0.1]], [1, 0])
+    assert (panel.silent, panel.missing) == (1, 0.25)

@@ -39,3 +39,10 @@ def test_equal_weights_are_as_many_agents_as_there_are():
 def test_weights_off_the_simplex_are_refused(bad):
     with pytest.raises(SettingError, match="weights must"):
         weights.as_weights(bad, agents=2)
+
+
+@pytest.mark.parametrize("given", [[1.0], [0.5, 0.25, 0.25], [[0.5, 0.5]]])
+def test_weights_are_one_number_for_each_agent(given):
+    with pytest.raises(SettingError):
+        weights.as_weights(given, agents=2)
+    assert weights.as_weights([0.25, 0.75], agents=2).tolist() == [0.25, 0.75]

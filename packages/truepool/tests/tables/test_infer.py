@@ -262,8 +262,8 @@ def test_a_column_of_dates_with_an_impossible_one_is_refused_by_its_row():
     assert schema_of(table(day=["31.02.2026", *days[1:]]), ignore="day").time is None
     other = {"seen": ["2026-03-01"] * T}  # which holds the times without any doubt
     assert schema_of(table(day=["31.02.2026", *days[1:]], **other)).time == "seen"
-    mostly_words = ["soon"] * 4 + days[4:]
-    assert schema_of(table(day=mostly_words)).unused == ("day",)
+    for others in (["soon"] * 4 + days[4:], ["soon", None, *days[2:]]):
+        assert schema_of(table(day=others)).unused == ("day",)
 
 
 def test_repeated_ids_are_told_from_rows_that_were_entered_twice():

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.tables import cells
-from truepool.tables.faults import Cure, Fault, FaultList, Note, Question
+from truepool.tables.faults import Cure, FaultList, Note, Question
 from truepool.tables.schema import Declared, is_chosen
 from truepool.tables.source import INDEXES
 
@@ -306,7 +306,7 @@ class Inference:
 
     def refuse(self, code: str, *cures: Cure, **settings: Any) -> None:
         """Note a fault."""
-        self.faults.add(Fault(code, cures=cures, **settings))
+        self.faults.refuse(code, *cures, **settings)
 
     def has(self, *codes: str) -> bool:
         """Whether one of these faults was noted."""

@@ -17,7 +17,7 @@ from pyarrow import parquet
 
 from truepool.core.files import similar_file
 from truepool.tables import manifest
-from truepool.tables.faults import Cure, Fault, Place, TableFaults
+from truepool.tables.faults import Cure, TableFaults, refusal
 
 PARQUET = (".parquet", ".pq")
 
@@ -99,7 +99,7 @@ class Dataset:
                 raise refusal(
                     "parts-differ",
                     part.path,
-                    (Cure("write-part"),),
+                    Cure("write-part"),
                     lost=lost,
                     more=more,
                     first=str(first.path),
@@ -118,7 +118,7 @@ class Dataset:
             raise refusal(
                 "part-types-differ",
                 part.path,
-                (Cure("convert"),),
+                Cure("convert"),
                 name=name,
                 kind=str(kinds[1]),
                 usual=str(kinds[0]),
@@ -165,40 +165,33 @@ def read_part(
                     start += len(full)
     except (pa.ArrowException, OSError) as error:
         why = f"row group {group}: {str(error).splitlines()[0]}"
-        cures = (Cure("write-part"),)
-        raise refusal("unreadable", part.path, cures, kind="Parquet", why=why) from None
+        cure = Cure("write-part")
+        raise refusal("unreadable", part.path, cure, kind="Parquet", why=why) from None
 
 
 def _check_same(part: Part) -> None:
     """Refuse a part that changed since it was found, or that a node does not see."""
-    cures = (Cure("share-storage"),)
+    cure = Cure("share-storage")
     try:
         size = part.path.stat().st_size
     except OSError:
-        raise refusal("part-gone", part.path, cures, host=gethostname()) from None
+        raise refusal("part-gone", part.path, cure, host=gethostname()) from None
     if size != part.size:
         raise refusal(
             "part-changed",
             part.path,
-            cures,
+            cure,
             now=size,
             then=part.size,
             host=gethostname(),
         )
 
 
-def refusal(code: str, path: Path | str, cures: Any = (), **fields: Any) -> TableFaults:
-    """Return the refusal of a file."""
-    place = Place("file", str(path))
-    fault = Fault(code, place=place, cures=tuple(cures), fields=fields)
-    return TableFaults([fault], table=Path(path).name)
-
-
 def missing(path: Path) -> TableFaults:
     """Return the refusal of a file that is not there."""
     similar = similar_file(path)
     return refusal(
-        "no-file", path, (Cure("name-similar", "", similar),) if similar else ()
+        "no-file", path, *([Cure("name-similar", "", similar)] if similar else [])
     )
 
 

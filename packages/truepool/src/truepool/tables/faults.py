@@ -7,6 +7,7 @@ the key of `Declared` that answers it; a `Note` says what was done. Words come l
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -230,6 +231,10 @@ class FaultList:
             count = known.count + fault.count
             self.found[kind] = replace(known, count=count, total=total)
 
+    def refuse(self, code: str, *cures: Cure, **settings: Any) -> None:
+        """Add a fault by its code and cures."""
+        self.add(Fault(code, cures=cures, **settings))
+
     def add_rows(
         self,
         code: str,
@@ -280,3 +285,12 @@ class FaultList:
         questions = tuple(questions)
         if self.found or questions:
             raise TableFaults(self.placed(place), questions, table)
+
+
+def refusal(code: str, path: Path | str, *cures: Cure, **settings: Any) -> TableFaults:
+    """Return the refusal of a file; what no fault has is special to the code."""
+    own = {n: v for n, v in settings.items() if n in Fault.__dataclass_fields__}
+    fields = {n: v for n, v in settings.items() if n not in own}
+    place = Place("file", str(path))
+    fault = Fault(code, place=place, cures=cures, fields=fields, **own)
+    return TableFaults([fault], table=Path(path).name)

@@ -13,7 +13,7 @@ from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
 from truepool.panel.sparse import DENSE_CELLS, SparseReports, prefers_sparse
 from truepool.tables import cells
 from truepool.tables.decode import Decoder, as_written
-from truepool.tables.faults import Cure, Fault, FaultList, Note, Place
+from truepool.tables.faults import Cure, FaultList, Note, Place
 from truepool.tables.schema import LAST_ROW, TIME_WEIGHTED, Schema
 
 
@@ -72,13 +72,8 @@ def by_case(rows: pa.Table, schema: Schema, decoder: Decoder) -> CaseReports | N
     agent = np.array([number.get(str(name), -1) for name in names], dtype=int)[owner]
     unknown = [str(name) for name in names if str(name) not in number]
     if len(unknown) == len(names):
-        faults.add(
-            Fault(
-                "no-agents",
-                found=unknown,
-                cures=(Cure("rename"),),
-                fields={"agents": schema.agents},
-            )
+        faults.refuse(
+            "no-agents", Cure("rename"), found=unknown, fields={"agents": schema.agents}
         )
         return None
     reports, shown = _shares(rows, report_name, owner, names, decoder)
@@ -90,13 +85,8 @@ def by_case(rows: pa.Table, schema: Schema, decoder: Decoder) -> CaseReports | N
         before = used & (times < limit)
         late = int(used.sum() - before.sum())
         if late and not before.any():
-            faults.add(
-                Fault(
-                    "all-late",
-                    count=late,
-                    column=schema.decision_time,
-                    cures=(Cure("check-times"),),
-                )
+            faults.refuse(
+                "all-late", Cure("check-times"), count=late, column=schema.decision_time
             )
             return None
         if late:
@@ -126,13 +116,11 @@ def by_case(rows: pa.Table, schema: Schema, decoder: Decoder) -> CaseReports | N
     replaced, intervals = len(at) - len(values.values), None
     if schema.updates == TIME_WEIGHTED and times is not None and last is not None:
         if len(at) * len(number) > DENSE_CELLS:
-            faults.add(
-                Fault(
-                    "many-intervals",
-                    count=len(at),
-                    cures=(Cure("last"),),
-                    fields={"most": DENSE_CELLS, "agents": len(number)},
-                )
+            faults.refuse(
+                "many-intervals",
+                Cure("last"),
+                count=len(at),
+                fields={"most": DENSE_CELLS, "agents": len(number)},
             )
             return None
         made = (case[at], agent[at], reports[at], times[at])
@@ -198,20 +186,18 @@ def _times(
     if limit is None or faults:
         return times, limit
     if times is None:
-        faults.add(Fault("no-report-time", cures=(Cure("name-column", "time"),)))
+        faults.refuse("no-report-time", Cure("name-column", "time"))
         return times, limit
     kinds = [
         "dates" if each.dtype.kind == "M" else "numbers" for each in (times, limit)
     ]
     if kinds[0] != kinds[1]:
         fields = {"other": schema.time, "kinds": kinds}
-        faults.add(
-            Fault(
-                "times-differ",
-                column=schema.decision_time,
-                fields=fields,
-                cures=(Cure("name-other"),),
-            )
+        faults.refuse(
+            "times-differ",
+            Cure("name-other"),
+            column=schema.decision_time,
+            fields=fields,
         )
         return times, None
     differs = limit != _latest(limit, case, len(cases))[case]
@@ -297,16 +283,14 @@ def _check_ties(
         cures.append(Cure("remove-others"))
     else:
         cures.append(Cure("last-row", "updates", LAST_ROW))
-    faults.add(
-        Fault(
-            "two-reports",
-            agent=schema.agents[i],
-            count=int(same.sum()),
-            row=int(rows[order][at + 1]),
-            cures=tuple(cures),
-            found=[float(v) for v in shown[order][at : at + 2]],
-            fields={"case": cases[t]},
-        )
+    faults.refuse(
+        "two-reports",
+        *cures,
+        agent=schema.agents[i],
+        count=int(same.sum()),
+        row=int(rows[order][at + 1]),
+        found=[float(v) for v in shown[order][at : at + 2]],
+        fields={"case": cases[t]},
     )
 
 

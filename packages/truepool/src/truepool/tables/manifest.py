@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any
 
 from truepool.core.files import write_text
-from truepool.tables.faults import Cure, Fault, Place, TableFaults
+from truepool.tables.faults import Cure, refusal
 
 NAME = "_manifest.json"
 """Readers of Parquet leave out files whose names begin with an underscore."""
@@ -51,7 +51,7 @@ def load(folder: Path) -> Manifest | None:
             raise ValueError(content["truepool"])
         return Manifest(folder, dict(content["made_by"]), parts)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise _refusal("manifest-damaged", path, "remove-manifest") from None
+        raise refusal("manifest-damaged", path, Cure("remove-manifest")) from None
 
 
 def check_complete(folder: Path, names: Collection[str]) -> None:
@@ -62,21 +62,16 @@ def check_complete(folder: Path, names: Collection[str]) -> None:
     parts = listed.parts
     undone = [name for name, entry in parts.items() if not entry.get("done")]
     if undone:
-        raise _refusal(
+        raise refusal(
             "parts-unfinished",
             folder,
-            "finish-parts",
+            Cure("finish-parts"),
             found=undone[0],
             count=len(undone),
             total=len(parts),
         )
     lost = [n for n, entry in parts.items() if n not in names and entry.get("rows")]
     if lost:
-        raise _refusal(
-            "parts-lost", folder, "restore-parts", found=lost[0], count=len(lost)
+        raise refusal(
+            "parts-lost", folder, Cure("restore-parts"), found=lost[0], count=len(lost)
         )
-
-
-def _refusal(code: str, path: Path, cure: str, **settings: Any) -> TableFaults:
-    place = Place("file", str(path))
-    return TableFaults([Fault(code, place=place, cures=(Cure(cure),), **settings)])

@@ -42,7 +42,7 @@ def match(
     opened = open_source(source, Dialect(declared.sep, missing, text))
     names, faults, notes = opened.names, FaultList(), list[Note]()
     if declared.updates == TIME_WEIGHTED:
-        faults.add(Fault("new-intervals", cures=(Cure("unset", "updates"),)))
+        faults.refuse("new-intervals", Cure("unset", "updates"))
     long = _long(known, declared, names)
     reports = {} if long else _reports(known, opened, faults, notes)
     id = _column(
@@ -156,23 +156,15 @@ def _reports(
         found[agent] = tuple(names.get(name, name) for name in own)
         lost = [name for name in own if name not in names]
         if 0 < len(lost) < len(own):
-            faults.add(
-                Fault("class-column", agent=agent, found=lost, cures=(Cure("rename"),))
-            )
+            faults.refuse("class-column", Cure("rename"), agent=agent, found=lost)
     silent = [a for a, own in found.items() if not any(n in names for n in own)]
     if len(silent) == len(found):
         close = closest(silent[0], source.names) if silent else None
-        faults.add(
-            Fault(
-                "no-agents",
-                found=[*source.names],
-                fields={"agents": known.agents},
-                cures=(
-                    Cure("rename-to", "", (close, silent[0]))
-                    if close
-                    else Cure("rename"),
-                ),
-            )
+        faults.refuse(
+            "no-agents",
+            Cure("rename-to", "", (close, silent[0])) if close else Cure("rename"),
+            found=[*source.names],
+            fields={"agents": known.agents},
         )
     elif silent:
         apart = {

@@ -537,14 +537,12 @@ def check_percentages(
             loss < np.square(positive - positive.mean()).sum() if len(given) else False
         )
         if fits and poisson.sf(positive.sum() - 1, given.sum()) < SURELY:
-            faults.add(
-                Fault(
-                    "units-mixed",
-                    agent=agent,
-                    count=int(small.sum()),
-                    found=float(f"{100 * shares[small][0]:.6g}"),
-                    cures=(Cure("one-unit-each"),),
-                )
+            faults.refuse(
+                "units-mixed",
+                Cure("one-unit-each"),
+                agent=agent,
+                count=int(small.sum()),
+                found=float(f"{100 * shares[small][0]:.6g}"),
             )
     faults.raise_all(lambda row: Place("row", row), table)
 
@@ -655,13 +653,11 @@ def _check_units(schema: Schema, declared: Declared, reports: Any) -> None:
         if declared.unit(agent) is None:
             remembered[agent] = float(known.max())
         elif declared.in_percent(agent) and len(known) > 1 and 0 < known.max() <= one:
-            faults.add(
-                Fault(
-                    "percent-up-to-one",
-                    agent=agent,
-                    found=float(100 * known.max()),
-                    cures=(Cure("leave-out-percent"),),
-                )
+            faults.refuse(
+                "percent-up-to-one",
+                Cure("leave-out-percent"),
+                agent=agent,
+                found=float(100 * known.max()),
             )
     if remembered and max(remembered.values()) <= one:
         every = len(remembered) == list(schema.units.values()).count(PERCENT)

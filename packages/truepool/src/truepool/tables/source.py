@@ -36,7 +36,7 @@ from truepool.tables.dataset import (
     open_dataset,
     read_part,
 )
-from truepool.tables.faults import Cure, Fault, Note, Place, TableFaults
+from truepool.tables.faults import Cure, Fault, Note, Place, TableFaults, refusal
 
 Rows: TypeAlias = tuple[int, pa.RecordBatch]
 """The number of the first row of a batch, and the batch."""
@@ -58,7 +58,7 @@ BLOCK = 1 << 23
 LOOKED_AT, ALIKE, MOST_TITLE_LINES = 1_000, 0.8, 20
 """Lines from which the layout of a file is told, the share of them that have as many
 cells as a header must have, and how far down a header may be."""
-SAVE = (Cure("save-utf8"),)
+SAVE = Cure("save-utf8")
 MOST_QUOTED = 40
 """Characters of a faulty line that are shown."""
 
@@ -135,9 +135,9 @@ def _of_path(path: Path, dialect: Dialect) -> Source:
         raise missing(path)
     name = path.name.lower()
     if not name.endswith(READ):
-        raise _refusal("file-kind", path, fields={"known": READ})
+        raise refusal("file-kind", path, known=READ)
     if path.stat().st_size == 0:
-        raise _refusal("no-rows", path)
+        raise refusal("no-rows", path)
     if name.endswith(PARQUET):
         return ParquetFiles(open_dataset(path))
     if name.endswith(EXCEL):
@@ -145,11 +145,6 @@ def _of_path(path: Path, dialect: Dialect) -> Source:
     if name.endswith(JSON_LINES):
         return JsonLines(path)
     return TextFile.open(path, dialect)
-
-
-def _refusal(code: str, path: Path | str, **settings: Any) -> TableFaults:
-    place = Place("file", str(path))
-    return TableFaults([Fault(code, place=place, **settings)], table=Path(path).name)
 
 
 def _unique(names: Sequence[str], table: str) -> tuple[str, ...]:
@@ -199,28 +194,26 @@ class TextFile(Source):
                     lines = islice(stream, header.above, None)
                     line = next((line for line in lines if line.strip()), b"")
             except (gzip.BadGzipFile, EOFError) as error:
-                fields = {"kind": "CSV", "why": str(error)}
-                raise _refusal("unreadable", path, fields=fields) from None
+                why = str(error)
+                raise refusal("unreadable", path, kind="CSV", why=why) from None
         if not line:
-            raise _refusal("no-rows", path or name)
+            raise refusal("no-rows", path or name)
         if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            raise _refusal("not-utf8", path or name, cures=SAVE)
+            raise refusal("not-utf8", path or name, SAVE)
         first, legacy = _decode(line, path or name)
         found = max(SEPARATORS, key=first.count)
         sep = dialect.sep or found
         if sep not in first and found in first:
-            raise _refusal(
+            raise refusal(
                 "other-separator",
                 path or name,
+                Cure("set", "sep", _spelled(found)),
                 found=found,
-                cures=(Cure("set", "sep", _spelled(found)),),
             )
         try:
             names = next(text.reader([first], delimiter=sep), [])
         except text.Error:
-            raise _refusal(
-                "no-header", path or name, cures=(Cure("add-header"),)
-            ) from None
+            raise refusal("no-header", path or name, Cure("add-header")) from None
         header.check(path or name, names)
         return cls(
             source,
@@ -300,7 +293,7 @@ class TextFile(Source):
                 self._note_encoding()
             return table
         if isinstance(failed[-1], UnicodeDecodeError):
-            raise _refusal("not-utf8", path, cures=SAVE)
+            raise refusal("not-utf8", path, SAVE)
         raise self._unreadable(path, failed[0])
 
     def _note_encoding(self) -> None:
@@ -312,7 +305,7 @@ class TextFile(Source):
             if (found := _uneven(path, self.sep, self.above)) is not None:
                 return found
         why = str(error).splitlines()[0]
-        return _refusal("unreadable", path, fields={"kind": "CSV", "why": why})
+        return refusal("unreadable", path, kind="CSV", why=why)
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[Rows]:
         """Yield rows as text, a megabyte at a time."""
@@ -371,9 +364,7 @@ class TextFile(Source):
                     table=self.name,
                 ) from None
             why = str(error).splitlines()[0]
-            raise self.refuse(
-                "unreadable", fields={"kind": "CSV", "why": why}
-            ) from None
+            raise self.refuse("unreadable", kind="CSV", why=why) from None
 
     def place(self, row: int) -> Place:
         """Return the line of a row; below the header where lines cannot be counted."""
@@ -415,7 +406,7 @@ def _decode(line: bytes, where: Path | str) -> tuple[str, bool]:
     for encoding in ("utf-8-sig", LEGACY):
         with suppress(UnicodeDecodeError):
             return line.decode(encoding), encoding == LEGACY
-    raise _refusal("not-utf8", where, cures=SAVE)
+    raise refusal("not-utf8", where, SAVE)
 
 
 def _utf8(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, bool]:
@@ -433,7 +424,7 @@ def _utf8(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, bool]:
                     None if cell is None else cell.decode(LEGACY) for cell in found
                 ]
             except UnicodeDecodeError:
-                raise TableFaults([Fault("not-utf8", cures=SAVE)]) from None
+                raise TableFaults([Fault("not-utf8", cures=(SAVE,))]) from None
             batch = batch.set_column(place, name, pa.array(words, pa.string()))
     return batch, legacy
 
@@ -467,12 +458,12 @@ class Header:
         if self.above and not (
             len(words) == len(names) and not any(map(is_number, words))
         ):
-            raise _refusal(
+            raise refusal(
                 "lines-above-header",
                 where,
+                Cure("remove-lines"),
                 found=self.title,
-                cures=(Cure("remove-lines"),),
-                fields={"header": self.above + 1},
+                header=self.above + 1,
             )
 
     @property
@@ -750,8 +741,8 @@ class Workbook(InMemory):
         try:
             book = load_workbook(path, read_only=True, data_only=True)
         except (BadZipFile, InvalidFileException, KeyError) as error:
-            fields = {"kind": "Excel", "why": str(error)}
-            raise _refusal("unreadable", path, fields=fields) from None
+            why = str(error)
+            raise refusal("unreadable", path, kind="Excel", why=why) from None
         sheet, *others = book.worksheets
         unread = tuple(each.title for each in others if each.sheet_state == "visible")
         filled = {
@@ -761,8 +752,8 @@ class Workbook(InMemory):
         }
         book.close()
         if len(filled) < 2:
-            cures = (Cure("move-sheet", "", unread),) if unread else ()
-            raise _refusal("no-rows", path, cures=cures)
+            cures = [Cure("move-sheet", "", unread)] if unread else []
+            raise refusal("no-rows", path, *cures)
         header = _header_of_sheet(filled)
         above = [number for number in filled if number <= header.above]
         rows = [row for number, row in filled.items() if number > header.above]

@@ -15,8 +15,7 @@ from pyarrow import csv, parquet
 from truepool.core.arrays import Array
 from truepool.core.errors import MissingExtraError
 from truepool.core.files import atomic_path
-from truepool.tables.dataset import refusal
-from truepool.tables.faults import Cure
+from truepool.tables.faults import Cure, refusal
 from truepool.tables.source import EXCEL, JSON_LINES, PARQUET
 
 Ids: TypeAlias = pa.Array | list[Any]
@@ -41,7 +40,7 @@ def file_format(path: Path, *, batches: bool = False) -> str:
     name = path.name.lower()
     known = (*WRITTEN, *IN_BATCHES) if batches else WRITTEN
     if not name.endswith(known):
-        raise refusal("written-kind", path, (Cure("name-file"),), known=known)
+        raise refusal("written-kind", path, Cure("name-file"), known=known)
     if name.endswith(PARQUET):
         return "parquet"
     if name.endswith(JSON_LINES):
@@ -117,7 +116,7 @@ class _Sheet:
 
     def _append(self, row: Iterable[Any]) -> None:
         if self.rows == SHEET_ROWS:
-            raise refusal("sheet-full", self.path, (Cure("name-csv"),), most=SHEET_ROWS)
+            raise refusal("sheet-full", self.path, Cure("name-csv"), most=SHEET_ROWS)
         self.sheet.append([self._cell(value) for value in row])
         self.rows += 1
 
@@ -135,7 +134,7 @@ class _Sheet:
             raise refusal(
                 "control-characters",
                 self.path,
-                (Cure("name-csv"),),
+                Cure("name-csv"),
                 text=f"{value!r:.60}",
             ) from None
         cell.data_type = "s"  # also where it begins with =
