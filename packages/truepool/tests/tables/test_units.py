@@ -483,3 +483,10 @@ def test_a_share_of_a_hundred_new_cases_cannot_be_told_from_a_probability():
     ).faults[0]
     assert (fault.code, fault.agent, fault.found) == ("percent-up-to-one", "a", 0.7)
     assert len(read_reports(table, ("a", "b"), percent="b")) == 2
+
+
+@pytest.mark.parametrize("odd", [-1.0, -np.inf, np.inf])
+def test_numbers_that_no_scale_has_are_refused_as_they_are(odd):
+    """An infinity stopped the look with a warning of numpy."""
+    columns = {"s": [odd, 5, 3, 2, 4], "v": [12.5, 70.0, 30.0, 20.0, 55.0], "y": [0, 1, 0, 1, 0]}  # fmt: skip
+    assert refusal(pa.table(columns), percent=True).codes == ("number-outside",)

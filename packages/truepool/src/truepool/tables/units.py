@@ -90,11 +90,8 @@ def _check_percent(found: Inference, agent: str, known: FloatArray) -> None:
 
 def _like_scores(numbers: FloatArray) -> bool:
     """Whether numbers are rather scores than percentages: small, whole or halves."""
-    return bool(
-        len(numbers) >= FEWEST_SCORES
-        and (numbers % 0.5 == 0).all()
-        and 1 < numbers.max() <= MOST_SCORE
-    )
+    small = len(numbers) >= FEWEST_SCORES and 1 < numbers.max() <= MOST_SCORE
+    return bool(small and numbers.min() >= 0 and (numbers % 0.5 == 0).all())
 
 
 def _scales(numbers: FloatArray) -> list[Unit]:
@@ -162,7 +159,7 @@ def ask_unnamed(found: Inference) -> None:
 
 def _link(one: FloatArray, other: FloatArray) -> float:
     """Rank correlation of two columns; 0 where chance could make it."""
-    known = ~(np.isnan(one) | np.isnan(other))
+    known = np.isfinite(one) & np.isfinite(other)
     one, other = one[known], other[known]
     if len(one) < 2 or np.ptp(one) == 0 or np.ptp(other) == 0:
         return 0.0
