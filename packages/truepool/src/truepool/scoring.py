@@ -120,9 +120,9 @@ def doubts(tally: Tally, pool: Pool, table: Table) -> list[Note]:
     silent = [agent for agent in tally.silent if agent not in absent]
     found: list[tuple[str, Mapping[str, Any]]] = []
     if silent and tally.empty < tally.cases:
-        found.append(("silent", {"names": silent}))
+        found.append(("silent", {"names": [*map(repr, silent)]}))
     for agent, report, count in tally.stuck(pool):
-        values = [float(f"{p:.4g}") for p in report]
+        values = [f"{p:.4g}" for p in report]
         found.append(("stuck", {"agent": agent, "values": values, "count": count}))
     for agent, doubt in sorted(tally.doubtful.items()):
         found.append((f"moved-{doubt.name.lower()}", {"agent": agent}))

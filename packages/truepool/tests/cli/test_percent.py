@@ -153,7 +153,7 @@ def test_percentages_of_agents_in_fractions_are_refused_with_a_cure_that_works(
     pd.DataFrame([row] * 20).to_csv("new.csv", index=False)
     err = refused(truepool, "score", pool, "new.csv")
     assert "--ignore" not in err  # score has no such option
-    (cure,) = (each for each in cures(err)[0] if "percent=" in each)
+    (cure,) = (each for each in cures(err)[0] if "=0-100" in each)
     (value, *_) = pooled(truepool, pool, "new.csv", *shlex.split(cure))
     assert value == pytest.approx(FRACTIONS + 1.1 / 5)
 

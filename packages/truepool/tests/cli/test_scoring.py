@@ -96,7 +96,7 @@ def test_columns_with_costs_decide_by_the_cost_of_each_case():
 def test_what_may_be_wrong_is_a_warning(pool):
     for new, words in (
         (FRAME.drop(columns="rf"), "no such column"),
-        (FRAME.assign(rf=np.nan), "No case has a report of rf"),
+        (FRAME.assign(rf=np.nan), "No case has a report of 'rf'"),
         (FRAME.assign(id="c1"), "repeat"),
         (FRAME.assign(rf=1 - FRAME.rf), "against"),
     ):
