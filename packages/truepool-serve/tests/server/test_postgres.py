@@ -35,7 +35,7 @@ def replayed(url):
         assert found.replayed == found.entries
         deployment = operations.Deployment()
         for entry in ledger.entries(1):
-            deployment.replay(entry)
+            deployment.verify(entry)
     return deployment.rules["first"].weights
 
 

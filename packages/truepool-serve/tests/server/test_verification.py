@@ -41,11 +41,11 @@ def change(place, statement, *values):
 def test_a_restart_goes_on_from_the_last_snapshot(place, monkeypatch):
     weights = filled(place, monkeypatch)
     replayed = []
-    replay = operations.Deployment.replay
+    recover = operations.Deployment.recover
     monkeypatch.setattr(
         operations.Deployment,
-        "replay",
-        lambda self, entry: (replayed.append(entry.n), replay(self, entry)),
+        "recover",
+        lambda self, entry: (replayed.append(entry.n), recover(self, entry)),
     )
     with Local(place, None) as local:
         assert local.describe("fraud")["weights"] == weights
@@ -74,6 +74,7 @@ def test_every_learner_is_replayed_to_the_last_bit(place, monkeypatch, name):
     filled(place, monkeypatch, every=10**6, pool=FRAUD | {"learner": name}, cases=12)
     found = check(place)
     assert (found.entries, found.replayed, found.snapshots) == (25, 25, 0)
+    assert found.apart == 0
 
 
 def test_late_outcomes_in_any_order_are_replayed(place, monkeypatch):
@@ -141,7 +142,7 @@ def test_a_forged_chain_is_found_by_the_replay(place, monkeypatch):
             "UPDATE entries SET body = ?, digest = ?, chain = ? WHERE n = ?", rows
         )
     connection.close()
-    with pytest.raises(LedgerError, match="another weights than its replay"):
+    with pytest.raises(LedgerError, match="another learned than its replay"):
         check(place)
 
 

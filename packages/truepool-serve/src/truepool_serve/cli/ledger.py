@@ -37,17 +37,21 @@ def verify(place: Place, pool: PoolName = None, json_file: options.Json = None) 
     """Replay a ledger and compare decisions, weights and hashes."""
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import print_line
+    from truepool.core.errors import LedgerError
     from truepool.core.formatting import pluralize
     from truepool_serve.server import verification
+    from truepool_serve.server.deployment import TOLERANCE, RecordError
 
     check_files([], [json_file])
+    found, faults = [], []
     with _open(place) as ledger, ledger.moment():
-        names = ledger.pool_names() if pool is None else [pool]
-        found = [verification.verify(ledger, name) for name in names]
+        for name in ledger.pool_names() if pool is None else [pool]:
+            try:
+                found.append(verification.verify(ledger, name))
+            except RecordError as error:  # the other pools are verified all the same
+                faults.append(f"{name}: {error}")
     write_json(json_file, [vars(each) for each in found])
-    if json_file == STDOUT:
-        return
-    for each in found:
+    for each in found if json_file != STDOUT else ():
         line = f"{each.pool}: verified {pluralize(each.entries, 'record')}"
         if each.erased:
             others = each.entries - each.replayed - each.erased
@@ -57,10 +61,18 @@ def verify(place: Place, pool: PoolName = None, json_file: options.Json = None) 
                 f"{pluralize(others, 'other')}, from an erased case up to when it was "
                 "erased; only their hashes were checked"
             )
+        if each.apart:
+            line += (
+                f". {pluralize(each.apart, 'record')} came out with other last bits, "
+                f"within a relative difference of {TOLERANCE:g}"
+            )
         print_line(f"{line}. Chain {each.chain[:16]}.")
-    if not found:
-        print_line("The ledger has no pools.")
-    print_files(json_file)
+    if faults:
+        raise LedgerError("\n".join(faults))
+    if json_file != STDOUT:
+        if not found:
+            print_line("The ledger has no pools.")
+        print_files(json_file)
 
 
 @app.command("token")

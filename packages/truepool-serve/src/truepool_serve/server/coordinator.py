@@ -5,9 +5,11 @@ only reads has a connection of its own, so that a long export keeps nobody waiti
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from truepool.core.errors import RequestError
 from truepool_serve.server import access
 from truepool_serve.server.access import AGENT, Access, Caller, read_trail
 from truepool_serve.server.agent_calls import AgentCalls, check_deadline, check_features
@@ -32,8 +34,9 @@ class Coordinator:
         self.access = Access(self.ledger, rate)
         try:
             with self.ledger.transaction():
-                for name in self.ledger.pool_names():  # replayed now, not at a request
-                    self.operations.find(name)
+                for name in self.ledger.pool_names():  # recovered now, not later
+                    with suppress(RequestError):  # that pool is unavailable
+                        self.operations.find(name)
         except BaseException:
             self.access.close()
             self.ledger.close()

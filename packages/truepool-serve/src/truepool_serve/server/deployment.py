@@ -1,21 +1,29 @@
 """A deployed pool: its rules, and the entries that its ledger is made of.
 
-An entry is made from its inputs by the same function whether it happens now or is
-replayed. So a replay makes each entry again and compares: what was decided, and the
-hash of the weights after each outcome.
+An entry is made from its inputs, and records what followed from them: the decision, or
+what each rule learned. `Deployment.recover` takes that over, so that a pool goes on as
+it was on any machine. `Deployment.verify` makes each entry again, and compares.
 """
 
+import base64
 import json
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from math import inf
 from typing import Any
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray, to_classes
-from truepool.core.errors import LedgerError, OutcomeError, RequestError, SettingError
+from truepool.core.arrays import FloatArray, from_classes, to_classes
+from truepool.core.errors import (
+    LedgerError,
+    OutcomeError,
+    RequestError,
+    SettingError,
+    TruepoolError,
+)
 from truepool.measures.decisions import choose
 from truepool.panel.costs import Costs
 from truepool.panel.labels import format_choice
@@ -30,6 +38,22 @@ MOST_RULES = 20
 NO_POOL = "the ledger of a pool must begin with what the pool is"
 START = bytes(32)
 """What the chain of hashes begins with."""
+MOST_LEARNED = 500
+"""Numbers of a rule that the entry of an outcome records. Of more it has a hash: with
+10,000 agents each entry would take 100 kB. They are in the snapshots then."""
+TOLERANCE = 1e-9
+"""Relative difference that a number may have when it is computed again, by another
+processor or version of a library. Their own differences are about 1e-13."""
+SMALLEST = 1e-6
+"""Numbers below this may differ as much as it may."""
+
+
+class RecordError(LedgerError):
+    """An entry that was changed, or that does not follow from those before it."""
+
+    def __init__(self, record: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.record = record
 
 
 @dataclass(frozen=True)
@@ -52,8 +76,11 @@ class Entry:
     def content(self) -> dict[str, Any]:
         """The body as values."""
         if self.body is None:
-            raise LedgerError(f"record {self.n} was erased")
-        content: dict[str, Any] = json.loads(self.body)
+            raise RecordError(self.n, f"record {self.n} was erased")
+        try:
+            content: dict[str, Any] = json.loads(self.body)
+        except ValueError:
+            raise RecordError(self.n, f"record {self.n} cannot be read") from None
         return content
 
     def check(self, before: bytes) -> None:
@@ -61,11 +88,14 @@ class Entry:
         if self.body is not None and self.digest != digest(
             self.kind, self.case, self.at, self.body
         ):
-            raise LedgerError(f"record {self.n} was changed: its digest does not match")
+            raise RecordError(
+                self.n, f"record {self.n} was changed: its digest does not match"
+            )
         if self.chain != sha256(before + self.digest).digest():
-            raise LedgerError(
+            raise RecordError(
+                self.n,
                 f"record {self.n} does not follow record {self.n - 1}: a record was "
-                "changed, removed or inserted"
+                "changed, removed or inserted",
             )
 
 
@@ -122,19 +152,51 @@ class Deployment:
             whole["by"] = by
         return self._append(kind, case, at, whole)
 
-    def replay(self, entry: Entry) -> None:
-        """Apply an entry of the ledger again; refuse it if it does not come out so."""
+    def recover(self, entry: Entry) -> None:
+        """Go on to the state after an entry; what it records is not computed again."""
+        try:
+            self._apply(entry.kind, entry.case, entry.content, recorded=True)
+        except (LookupError, TypeError, ValueError) as error:
+            if isinstance(error, TruepoolError):
+                raise
+            raise RecordError(
+                entry.n, f"record {entry.n} ({entry.kind}) cannot be read: {error!r}"
+            ) from error
+        self.n, self.chain = entry.n, entry.chain
+
+    def verify(self, entry: Entry) -> bool:
+        """Make an entry again, and go on from what it records.
+
+        Refuses one that comes out otherwise; returns whether all bits are the same.
+        """
         entry.check(self.chain)
         written = entry.content
         again = self._apply(entry.kind, entry.case, written)
+        same = True
         for name, value in again.items():
-            if written.get(name) != value:
-                raise LedgerError(
+            given = written.get(name)
+            if name in ("learned", "hashes") and given is None:
+                continue  # an older version recorded another hash
+            if name == "learned":
+                given, value = numbers(given), numbers(value)
+                self._take_over(given)
+            elif name == "decisions":  # those of the probabilities that are recorded
+                value = self._decisions(written["pooled"], written.get("columns"))
+            elif name == "decision":
+                value = written["decisions"][written["champion"]]
+            elif name == "hashes":  # of what is too large to be recorded
+                same = same and given == value
+                continue
+            difference = relative_difference(given, value)
+            if difference > TOLERANCE:
+                raise RecordError(
+                    entry.n,
                     f"record {entry.n} ({entry.kind} {entry.case or ''}) has another "
-                    f"{name} than its replay: {written.get(name)!r:.80} instead of "
-                    f"{value!r:.80}"
+                    f"{name} than its replay: {given!r:.80} instead of {value!r:.80}",
                 )
+            same = same and not difference
         self.n, self.chain = entry.n, entry.chain
+        return same
 
     def pack(self) -> dict[str, bytes]:
         """Return the whole state: of each rule by its name, and of the pool by ''."""
@@ -234,9 +296,21 @@ class Deployment:
         return Entry(self.n, kind, case, at, body, mark, self.chain)
 
     def _apply(
-        self, kind: str, case: str | None, content: Mapping[str, Any]
+        self,
+        kind: str,
+        case: str | None,
+        content: Mapping[str, Any],
+        *,
+        recorded: bool = False,
     ) -> dict[str, Any]:
-        """Change the state by the inputs in the content; return it with its results."""
+        """Change the state by the inputs in the content; return it with its results.
+
+        If these are ``recorded`` in the content, they are taken over.
+        """
+        if recorded and kind == "decide":
+            return self._await_outcome(case or "", content)
+        if recorded and kind == "settle":
+            return self._settle(case or "", content, numbers(content.get("learned")))
         steps: dict[str, Callable[[str, Mapping[str, Any]], dict[str, Any]]] = {
             "create": self._create,
             "join": self._join,
@@ -347,12 +421,48 @@ class Deployment:
         others = {"columns": columns, "missing": content.get("missing")}
         return result | {name: value for name, value in others.items() if value}
 
-    def _settle(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    def _await_outcome(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Let the rules that decided a case wait for its outcome."""
+        given = content["reports"]
+        reports = {agent: given[agent] for agent in self.agents if agent in given}
+        for name in content["pooled"]:
+            self.rules[name].await_outcome(case, reports)
+        return dict(content)
+
+    def _decisions(
+        self, pooled: Mapping[str, Any], columns: Mapping[str, Any] | None
+    ) -> dict[str, int]:
+        return {
+            name: self.decide(from_classes(np.array(values)), columns or {})
+            for name, values in pooled.items()
+        }
+
+    def _settle(
+        self,
+        case: str,
+        content: Mapping[str, Any],
+        recorded: Mapping[str, FloatArray] | None = None,
+    ) -> dict[str, Any]:
         outcome, rules = content["outcome"], content["rules"]
         for name in rules:
-            self.rules[name].settle(case, outcome)
-        weights = {name: rule.fingerprint for name, rule in self.rules.items()}
-        return {"outcome": outcome, "rules": rules, "weights": weights}
+            self.rules[name].settle(case, outcome, (recorded or {}).get(name))
+        found = {"outcome": outcome, "rules": rules}
+        return found if recorded else found | self._learned(rules)
+
+    def _learned(self, rules: Sequence[str]) -> dict[str, Any]:
+        """What rules have learned; of many numbers only a hash."""
+        learned, hashes = {}, {}
+        for name in rules:
+            found = (self.rules[name].learned + 0.0).astype("<f8")  # no -0.0
+            if found.size > MOST_LEARNED:
+                hashes[name] = sha256(found.tobytes()).hexdigest()
+            elif found.size:
+                learned[name] = base64.b64encode(found.tobytes()).decode()
+        return {"learned": learned} | ({"hashes": hashes} if hashes else {})
+
+    def _take_over(self, learned: Mapping[str, FloatArray]) -> None:
+        for name, found in learned.items():
+            self.rules[name].take_over(found)
 
     def _drop(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
         for name in content["rules"]:
@@ -367,6 +477,43 @@ class Deployment:
             known = ", ".join(self.rules)
             raise SettingError(f"no rule is called {name!r:.60}; known: {known}")
         return str(name)
+
+
+def relative_difference(one: Any, other: Any) -> float:
+    """Largest relative difference of the numbers in two values; inf of other values.
+
+    >>> relative_difference({"a": [0.5, 2]}, {"a": [0.5 + 1e-12, 2]}) < 1e-11
+    True
+    >>> relative_difference({"a": [0.5]}, {"b": [0.5]})
+    inf
+    """
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        if one.shape != other.shape:
+            return inf
+        one, other = one.ravel().tolist(), other.ravel().tolist()
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        if one.keys() != other.keys():
+            return inf
+        return max((relative_difference(one[k], other[k]) for k in one), default=0.0)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        if len(one) != len(other):
+            return inf
+        pairs = zip(one, other, strict=True)
+        return max((relative_difference(*pair) for pair in pairs), default=0.0)
+    if one == other or (one != one and other != other):
+        return 0.0
+    if not (isinstance(one, float) and isinstance(other, float | int)):
+        return inf
+    difference = abs(one - other) / max(abs(one), abs(other), SMALLEST)
+    return difference if difference == difference else inf
+
+
+def numbers(learned: Mapping[str, str] | None) -> dict[str, FloatArray]:
+    """What each rule learned, as it is recorded in an entry."""
+    return {
+        name: np.frombuffer(base64.b64decode(text), "<f8").astype(np.float64)
+        for name, text in (learned or {}).items()
+    }
 
 
 def _plain(pooled: FloatArray) -> list[float]:

@@ -3,6 +3,7 @@
 Each refuses before it changes anything. All protocols come here, through `Coordinator`.
 """
 
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +14,7 @@ from typing import Any
 
 from truepool.core.errors import LedgerError, RequestError, TruepoolError
 from truepool_serve.server.configuration import PoolConfig, check_name
-from truepool_serve.server.deployment import Deployment, Entry
+from truepool_serve.server.deployment import Deployment, Entry, RecordError
 from truepool_serve.server.ledger import Ledger
 from truepool_serve.server.reports import (
     Report,
@@ -25,6 +26,7 @@ from truepool_serve.server.reports import (
 from truepool_serve.server.rules import name_pool
 from truepool_serve.server.writer import attempt
 
+LOGGER = logging.getLogger("truepool_serve.server")
 SNAPSHOT_EVERY = 10_000
 """Entries of a pool between two snapshots: what a restart replays at most."""
 
@@ -35,6 +37,7 @@ class Operations:
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
         self.pools: dict[str, tuple[int, Deployment]] = {}
+        self.unverified: dict[str, RecordError] = {}
 
     def reset(self) -> None:
         """Forget all that is in memory; it is read from the ledger again."""
@@ -52,11 +55,39 @@ class Operations:
         if known is None or self.ledger.shared:
             self.ledger.lock_pool(name)
             number = self.ledger.pool_number(name) if known is None else known[0]
-            with name_pool(name):
-                deployment = known[1] if known else self._load(number)
-                known = number, self._catch_up(number, deployment, name)
+            try:
+                with name_pool(name):
+                    deployment = known[1] if known else self._load(number)
+                    known = number, self._catch_up(number, deployment, name)
+            except RecordError as error:  # of this pool, and of no other
+                self.mark(name, error)
+                raise RequestError(
+                    "unavailable", f"pool {name!r:.60} cannot be recovered: {error}"
+                ) from error
             self.pools[name] = known
         return known
+
+    def mark(self, name: str, error: RecordError | None) -> None:
+        """Note that the records of a pool are not as they should be, or that they are.
+
+        It changes nothing that the pool does.
+        """
+        before = self.unverified.get(name)
+        if error is None:
+            self.unverified.pop(name, None)
+        else:
+            self.unverified[name] = error
+        if error is not None and (before is None or before.record != error.record):
+            LOGGER.error(
+                "unverified",
+                extra={
+                    "fields": {
+                        "pool": name,
+                        "record": error.record,
+                        "reason": str(error),
+                    }
+                },
+            )
 
     def _catch_up(self, number: int, deployment: Deployment, name: str) -> Deployment:
         """Replay the entries after the state in memory."""
@@ -65,7 +96,11 @@ class Operations:
                 # Erased by another coordinator: only a snapshot knows what it did.
                 del self.pools[name]
                 return self._catch_up(number, self._load(number), name)
-            deployment.replay(entry)
+            try:
+                entry.check(deployment.chain)
+            except RecordError as error:  # verification is apart, and stops nobody
+                self.mark(name, error)
+            deployment.recover(entry)
         return deployment
 
     def _load(self, number: int) -> Deployment:

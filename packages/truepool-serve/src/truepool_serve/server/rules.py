@@ -7,7 +7,6 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -43,12 +42,28 @@ class Rule(ABC):
         """Pool the reports of a case, which then waits for its outcome."""
 
     @abstractmethod
+    def await_outcome(self, case: str, reports: Mapping[str, Any]) -> None:
+        """Let a case wait that was decided before; what it was is recorded."""
+
+    @abstractmethod
     def score(self, reports: Mapping[str, Any]) -> FloatArray:
         """Pool reports on a case that does not wait for an outcome."""
 
     @abstractmethod
-    def settle(self, case: str, outcome: int) -> None:
-        """Learn from the outcome of a case that was decided."""
+    def settle(self, case: str, outcome: int, learned: FloatArray | None) -> None:
+        """Learn from the outcome of a case that was decided.
+
+        What is recorded to be ``learned`` from it is taken over, not computed again.
+        """
+
+    @property
+    @abstractmethod
+    def learned(self) -> FloatArray:
+        """All numbers that outcomes change (M,)."""
+
+    @abstractmethod
+    def take_over(self, learned: FloatArray) -> None:
+        """Go on from other numbers."""
 
     @abstractmethod
     def drop(self, case: str) -> None:
@@ -75,11 +90,6 @@ class Rule(ABC):
     @abstractmethod
     def weights(self) -> dict[str, float] | None:
         """Weight of each agent, where the rule has weights."""
-
-    @property
-    @abstractmethod
-    def fingerprint(self) -> str:
-        """Hash of all that the next decision depends on beside its reports."""
 
     @abstractmethod
     def pack(self) -> bytes:
@@ -121,14 +131,27 @@ class OnlineRule(Rule):
         """Pool with the weights of now, which are those that learn later."""
         return _coordinates(self.stream.predict_proba_one(reports, case))
 
+    def await_outcome(self, case: str, reports: Mapping[str, Any]) -> None:
+        """Keep its reports and the weights of now."""
+        self.decide(case, reports)
+
     def score(self, reports: Mapping[str, Any]) -> FloatArray:
         """Pool with the weights of now."""
         return _coordinates(self.stream.predict_proba_one(reports))
 
-    def settle(self, case: str, outcome: int) -> None:
+    def settle(self, case: str, outcome: int, learned: FloatArray | None) -> None:
         """Learn; the ledger knows outcomes, so the stream need not."""
-        self.stream.settle(case, outcome)
+        self.stream.settle(case, outcome, learned)
         del self.stream.outcomes[case]
+
+    @property
+    def learned(self) -> FloatArray:
+        """Weights, and what else the learner keeps."""
+        return self.stream.learned
+
+    def take_over(self, learned: FloatArray) -> None:
+        """Go on from other weights."""
+        self.stream.learned = learned
 
     def drop(self, case: str) -> None:
         """Forget a case."""
@@ -171,12 +194,6 @@ class OnlineRule(Rule):
         """Weights of now."""
         return self.stream.weights
 
-    @property
-    def fingerprint(self) -> str:
-        """Hash of the unnormalised weights."""
-        weights = self.stream.state.unnormalised + 0.0  # no -0.0
-        return sha256(weights.astype("<f8").tobytes()).hexdigest()
-
     def pack(self) -> bytes:
         """Return the stream as an archive, with the cases that wait."""
         return persistence.pack(self.stream.__getstate__())
@@ -215,12 +232,23 @@ class SavedPoolRule(Rule):
         """Pool as the saved pool does."""
         return self.score(reports)
 
+    def await_outcome(self, case: str, reports: Mapping[str, Any]) -> None:
+        """Nothing is learned, and nothing waits."""
+
     def score(self, reports: Mapping[str, Any]) -> FloatArray:
         """Pool as the saved pool does."""
         return _coordinates(self.pool.predict_proba_one(reports))
 
-    def settle(self, case: str, outcome: int) -> None:
+    def settle(self, case: str, outcome: int, learned: FloatArray | None) -> None:
         """Nothing is learned."""
+
+    @property
+    def learned(self) -> FloatArray:
+        """No number changes."""
+        return np.empty(0)
+
+    def take_over(self, learned: FloatArray) -> None:
+        """No number changes."""
 
     def drop(self, case: str) -> None:
         """Nothing is remembered."""
@@ -258,11 +286,6 @@ class SavedPoolRule(Rule):
         """Weights, where the pool is linear."""
         weights = self.pool.explain().weights
         return None if weights is None else dict(weights)
-
-    @property
-    def fingerprint(self) -> str:
-        """Hash of the file."""
-        return sha256(self.content).hexdigest()
 
     def pack(self) -> bytes:
         """Nothing changes."""

@@ -4,7 +4,7 @@ The learner is found in the registry by its name, as pools are; see docs/saved_p
 """
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,44 @@ def unpack(content: bytes, path: Path) -> dict[str, Any]:
         raise StreamFileError(f"{path} cannot be used: {error}") from error
     except archive.DAMAGE as error:
         raise KIND.damaged(path, "its numbers do not fit together") from error
+
+
+def learned(state: State, recalibration: Recalibration | None) -> FloatArray:
+    """Return the numbers (M,) that outcomes change: weights, memory, recalibration."""
+    parts = [state.unnormalised, *state.memory]
+    if recalibration is not None:
+        parts += [recalibration.scale, recalibration.precision]
+    return np.concatenate([np.ravel(part) for part in parts]).astype(np.float64)
+
+
+def take_over(
+    state: State, recalibration: Recalibration | None, numbers: FloatArray
+) -> tuple[State, Recalibration | None]:
+    """Return the state with other `learned` numbers; they must be as many."""
+    known = learned(state, recalibration)
+    if numbers.shape != known.shape:
+        raise SettingError(
+            f"what a stream learned must be {known.size:,} numbers; got shape "
+            f"{numbers.shape}"
+        )
+    place = 0
+
+    def take(old: Any) -> Any:
+        nonlocal place
+        start, place = place, place + np.size(old)
+        if isinstance(old, np.ndarray):
+            return numbers[start:place].reshape(old.shape).copy()
+        return type(old)(numbers[start])
+
+    weights, memory = take(state.unnormalised), [take(old) for old in state.memory]
+    kind = type(state.memory)
+    state = replace(
+        state, unnormalised=weights, memory=kind(*memory) if memory else state.memory
+    )
+    if recalibration is not None:
+        scale, precision = take(recalibration.scale), take(recalibration.precision)
+        recalibration = Recalibration(scale, precision)
+    return state, recalibration
 
 
 def _plain(stream: Mapping[str, Any]) -> dict[str, Any]:
