@@ -57,7 +57,7 @@ def test_answers_are_as_the_api_describes_them(tmp_path, api):
     line = {"case": "two", "agent": "ada", "probability": 0.4}
     asked = [
         ("GET", "/livez", None, r.Status),
-        ("GET", "/readyz", None, r.Status),
+        ("GET", "/readyz", None, r.Readiness),
         ("GET", "/v1/pools", None, r.PoolNames),
         ("POST", "/v1/pools", pool, r.Pool),
         ("POST", "/v1/pools/three/agents", {"name": "dan"}, r.PoolState),

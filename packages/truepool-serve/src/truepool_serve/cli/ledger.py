@@ -40,17 +40,15 @@ def verify(place: Place, pool: PoolName = None, json_file: options.Json = None) 
     from truepool.core.errors import LedgerError
     from truepool.core.formatting import pluralize
     from truepool_serve.server import verification
-    from truepool_serve.server.deployment import TOLERANCE, RecordError
+    from truepool_serve.server.deployment import TOLERANCE
+    from truepool_serve.server.ledger import Ledger
 
     check_files([], [json_file])
-    found, faults = [], []
-    with _open(place) as ledger, ledger.moment():
-        for name in ledger.pool_names() if pool is None else [pool]:
-            try:
-                found.append(verification.verify(ledger, name))
-            except RecordError as error:  # the other pools are verified all the same
-                faults.append(f"{name}: {error}")
-    write_json(json_file, [vars(each) for each in found])
+    with Ledger(place, write=False) as ledger:
+        every = verification.verify_all(ledger, pool)
+    found = [each for each in every if isinstance(each, verification.Verification)]
+    faults = [each for each in every if isinstance(each, verification.Fault)]
+    write_json(json_file, [vars(each) for each in every])
     for each in found if json_file != STDOUT else ():
         line = f"{each.pool}: verified {pluralize(each.entries, 'record')}"
         if each.erased:
@@ -68,9 +66,9 @@ def verify(place: Place, pool: PoolName = None, json_file: options.Json = None) 
             )
         print_line(f"{line}. Chain {each.chain[:16]}.")
     if faults:
-        raise LedgerError("\n".join(faults))
+        raise LedgerError("\n".join(f"{each.pool}: {each.reason}" for each in faults))
     if json_file != STDOUT:
-        if not found:
+        if not every:
             print_line("The ledger has no pools.")
         print_files(json_file)
 
@@ -165,7 +163,9 @@ def compact(
                 cases = ledger.settled_before(number, moment)
                 if cases:
                     operations.erase(name, cases)
-            print_line(f"{name}: erased {pluralize(len(cases), 'case')}.")
+                fits = ledger.erase_fitted(number, moment)
+            and_fits = f" and {pluralize(fits, 'fitted pool')}" if fits else ""
+            print_line(f"{name}: erased {pluralize(len(cases), 'case')}{and_fits}.")
         ledger.database.shrink()
 
 

@@ -85,6 +85,14 @@ def serve(
         str | None,
         key("traces", "Collector of OpenTelemetry traces.", "URL"),
     ] = None,
+    verify_every: Annotated[
+        float,
+        key(
+            "verify-every",
+            "Hours between two verifications of the ledger; 0 means none.",
+            "HOURS",
+        ),
+    ] = 24.0,
     check: Annotated[
         bool, option("check", "Check the ledger and the options, then exit.")
     ] = False,
@@ -94,6 +102,7 @@ def serve(
     from truepool.cli.outputs import print_note
     from truepool.cli.screen import print_line
     from truepool.core.errors import SettingError
+    from truepool_serve.server.background import Background
     from truepool_serve.server.coordinator import Coordinator
     from truepool_serve.server.databases import display_name
     from truepool_serve.server.observation import start_logging
@@ -179,6 +188,7 @@ def serve(
             stack.enter_context(Traffic(coordinator, place))
             if not quiet:
                 print_note(f"Open {place}/ in a browser: five agents report to a pool.")
+        stack.enter_context(Background(coordinator, verify_every))
         sys.setswitchinterval(TURN)
         gc.freeze()  # looking through all modules again and again takes half the time
         gc.set_threshold(YOUNG)  # requests that wait for a commit stay a while, and go

@@ -4,6 +4,7 @@ What changes the ledger goes through the writer and is answered after its commit
 only reads has a connection of its own, so that a long export keeps nobody waiting.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -14,13 +15,18 @@ from truepool_serve.server import access
 from truepool_serve.server.access import AGENT, Access, Caller, read_trail
 from truepool_serve.server.agent_calls import AgentCalls, check_deadline, check_features
 from truepool_serve.server.answers import Answer, after
+from truepool_serve.server.deployment import RecordError
 from truepool_serve.server.history import History
 from truepool_serve.server.ledger import Ledger
 from truepool_serve.server.metrics import Metrics
 from truepool_serve.server.operations import Operations, describe
 from truepool_serve.server.predictions import Case, Plan, conclude, plan, record, score
 from truepool_serve.server.reports import Report
+from truepool_serve.server.rules import RefitJob
 from truepool_serve.server.writer import JointOperation, Writer
+
+PROBE_EVERY = 1.0
+"""Seconds between two writes that only show that one can write: anyone may ask."""
 
 
 class Coordinator:
@@ -45,11 +51,12 @@ class Coordinator:
         self.writer = Writer(
             self.ledger.transaction, self.operations.reset, self.metrics
         )
-        self.metrics.watch(self.operations.pools, self.writer.queue)
+        self.metrics.watch(self.operations, self.writer.queue)
         self._reporting = JointOperation(
             self.operations.submit_all, self._count_reports
         )
         self.calls = AgentCalls()
+        self._probed = -PROBE_EVERY
 
     def close(self) -> None:
         """Finish what was asked, and close the ledger."""
@@ -187,6 +194,38 @@ class Coordinator:
         return self._with_tokens(
             self._with_trail(caller, "rotate", self.access.rotate, token, grace)
         )
+
+    # what the coordinator does by itself
+
+    def refit(self, pool: str, rule: str, fit: Callable[[RefitJob], Any]) -> bool:
+        """Fit the pools of a rule outside the writer; return whether they were taken.
+
+        ``fit`` may take long: until it is done, the rule goes on as it is.
+        """
+        act = self.operations
+        job = self.writer.submit(lambda: act.refit_job(pool, rule)).result()
+        if job is None:
+            return False
+        files = fit(job)
+        if not files:
+            return False
+        found = self.writer.submit(lambda: act.refit(pool, rule, job, files)).result()
+        return bool(found)
+
+    def mark(self, found: Mapping[str, RecordError | None]) -> None:
+        """Note which pools were verified, and at which record others were not."""
+
+        def act() -> None:
+            for pool, error in found.items():
+                self.operations.mark(pool, error)
+
+        self.writer.submit(act).result()
+
+    async def check_ready(self) -> None:
+        """Write something, as a full disk or a lost database does not allow."""
+        if time.monotonic() - self._probed > PROBE_EVERY:
+            await after(self.writer.submit(self.ledger.touch))
+            self._probed = time.monotonic()
 
     # what only reads
 

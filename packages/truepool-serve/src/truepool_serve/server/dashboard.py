@@ -86,6 +86,13 @@ class _Pool:
             if one.outcome is not None
         ]
         history = History(deployment.pool, agents, cases)
+        error = coordinator.operations.unverified.get(name)
         return make_view(
-            described, history, decided, self.counts, self.watch, self.joined
+            described,
+            history,
+            decided,
+            self.counts,
+            self.watch,
+            self.joined,
+            "" if error is None else str(error),
         )

@@ -24,9 +24,11 @@ class ContentionError(LedgerError):
 class Database(ABC):
     """Where a ledger is kept, and what its kind of database does in its own way.
 
-    ``name`` is what may be printed. A ``shared`` database has several coordinators.
+    ``place`` names it, ``name`` is what may be printed. A ``shared`` database has
+    several coordinators.
     """
 
+    place: str
     name: str
     shared: bool
     engine: Engine
@@ -87,15 +89,18 @@ def database_error(error: BaseException) -> BaseException:
     return error
 
 
-def open_database(place: str, *, create: bool) -> Database:
-    """Return the database at a place: the URL of a server, or a file."""
+def open_database(place: str, *, create: bool, write: bool = True) -> Database:
+    """Return the database at a place: the URL of a server, or a file.
+
+    One that is only read needs no lock, and may be in use or on a read-only medium.
+    """
     if place.startswith(SCHEMES):
         from truepool_serve.server.postgres import Postgres
 
-        return Postgres(place)
+        return Postgres(place, write=write)
     from truepool_serve.server.sqlite import Sqlite
 
-    return Sqlite(place, create=create)
+    return Sqlite(place, create=create, write=write)
 
 
 def display_name(place: str) -> str:

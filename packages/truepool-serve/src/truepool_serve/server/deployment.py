@@ -9,10 +9,10 @@ import base64
 import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from math import inf
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -61,8 +61,11 @@ class Entry:
     """One line of the ledger of a pool.
 
     ``body`` is None once the case was erased. ``digest`` is the hash of all the rest,
-    and ``chain`` that of the chain before and the digest.
+    and ``chain`` that of the chain before and the digest. ``fitted`` are the files of
+    the pools whose hashes the entry of a refit has, as far as they are kept.
     """
+
+    COLUMNS: ClassVar = ("n", "kind", "case", "at", "body", "digest", "chain")
 
     n: int
     kind: str
@@ -71,6 +74,16 @@ class Entry:
     body: bytes | None
     digest: bytes
     chain: bytes
+    fitted: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it can be made again: nothing of it was erased."""
+        if self.body is None:
+            return False
+        return self.kind != "refit" or set(self.content["pools"].values()) <= set(
+            self.fitted
+        )
 
     @property
     def content(self) -> dict[str, Any]:
@@ -97,6 +110,11 @@ class Entry:
                 f"record {self.n} does not follow record {self.n - 1}: a record was "
                 "changed, removed or inserted",
             )
+        for mark, file in self.fitted.items():
+            if sha256(file).hexdigest() != mark:
+                raise RecordError(
+                    self.n, f"the pool that record {self.n} is about was changed"
+                )
 
 
 def digest(kind: str, case: str | None, at: float, body: bytes) -> bytes:
@@ -145,9 +163,11 @@ class Deployment:
         at: float,
         content: Mapping[str, Any],
         by: str | None = None,
+        fitted: Mapping[str, bytes] | None = None,
     ) -> Entry:
         """Apply what happened, and return the entry about it and whose token did it."""
-        whole = self._apply(kind, case, content) | {"salt": secrets.token_hex(8)}
+        whole = self._apply(kind, case, content, fitted)
+        whole |= {"salt": secrets.token_hex(8)}
         if by is not None:
             whole["by"] = by
         return self._append(kind, case, at, whole)
@@ -155,7 +175,9 @@ class Deployment:
     def recover(self, entry: Entry) -> None:
         """Go on to the state after an entry; what it records is not computed again."""
         try:
-            self._apply(entry.kind, entry.case, entry.content, recorded=True)
+            self._apply(
+                entry.kind, entry.case, entry.content, entry.fitted, recorded=True
+            )
         except (LookupError, TypeError, ValueError) as error:
             if isinstance(error, TruepoolError):
                 raise
@@ -171,7 +193,7 @@ class Deployment:
         """
         entry.check(self.chain)
         written = entry.content
-        again = self._apply(entry.kind, entry.case, written)
+        again = self._apply(entry.kind, entry.case, written, entry.fitted)
         same = True
         for name, value in again.items():
             given = written.get(name)
@@ -300,6 +322,7 @@ class Deployment:
         kind: str,
         case: str | None,
         content: Mapping[str, Any],
+        fitted: Mapping[str, bytes] | None = None,
         *,
         recorded: bool = False,
     ) -> dict[str, Any]:
@@ -311,6 +334,8 @@ class Deployment:
             return self._await_outcome(case or "", content)
         if recorded and kind == "settle":
             return self._settle(case or "", content, numbers(content.get("learned")))
+        if kind == "refit":
+            return self._refit(content, fitted or {})
         steps: dict[str, Callable[[str, Mapping[str, Any]], dict[str, Any]]] = {
             "create": self._create,
             "join": self._join,
@@ -445,7 +470,11 @@ class Deployment:
     ) -> dict[str, Any]:
         outcome, rules = content["outcome"], content["rules"]
         for name in rules:
-            self.rules[name].settle(case, outcome, (recorded or {}).get(name))
+            rule = self.rules[name]
+            rule.settle(case, outcome, (recorded or {}).get(name))
+            # In older ledgers a refit was no event: it was part of the outcome.
+            if "weights" in content and (files := rule.fit()):
+                rule.refit(files)
         found = {"outcome": outcome, "rules": rules}
         return found if recorded else found | self._learned(rules)
 
@@ -463,6 +492,17 @@ class Deployment:
     def _take_over(self, learned: Mapping[str, FloatArray]) -> None:
         for name, found in learned.items():
             self.rules[name].take_over(found)
+
+    def _refit(
+        self, content: Mapping[str, Any], fitted: Mapping[str, bytes]
+    ) -> dict[str, Any]:
+        """Let a rule go on with pools that were fitted to settled cases."""
+        rule, hashes = self._known_rule(content["rule"]), content["pools"]
+        missing = [name for name, mark in hashes.items() if mark not in fitted]
+        if missing:
+            raise KeyError(missing[0])
+        self.rules[rule].refit({name: fitted[mark] for name, mark in hashes.items()})
+        return {"rule": rule, "cases": content["cases"], "pools": hashes}
 
     def _drop(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
         for name in content["rules"]:

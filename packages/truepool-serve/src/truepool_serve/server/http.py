@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Query, Request, Response
@@ -37,6 +37,7 @@ from truepool_serve.server.http_responses import (
     Erasure,
     PoolNames,
     PoolState,
+    Readiness,
     Status,
     Weights,
     answers,
@@ -119,11 +120,16 @@ def app(
         """Say that the process runs."""
         return {"status": "ok"}
 
-    @api.get("/readyz", **answers(Status))
-    async def ready() -> dict[str, str]:
-        """Say that the ledger can be written."""
-        await after(coordinator.writer.submit(lambda: None))
-        return {"status": "ok"}
+    @api.get("/readyz", **answers(Readiness))
+    async def ready(request: Request) -> dict[str, Any]:
+        """Write to the ledger, and say that it was done."""
+        await coordinator.check_ready()
+        found = {p: e.record for p, e in coordinator.operations.unverified.items()}
+        answer: dict[str, Any] = {"status": "ok", "unverified": len(found)}
+        with suppress(RequestError):  # without a token, how many there are is enough
+            (await caller(request)).check("read")
+            answer["records"] = found
+        return answer
 
     @api.get("/v1/pools", **answers(PoolNames))
     async def pools(who: Who) -> dict[str, Any]:

@@ -20,6 +20,19 @@ class Status(Strict):
     status: str = Field(description="Always `ok`.")
 
 
+class Readiness(Strict):
+    """The ledger can be written, and how its records were found."""
+
+    status: str = Field(description="Always `ok`.")
+    unverified: int = Field(
+        description="Pools with a record that is not as it should be. They are served."
+    )
+    records: dict[str, int] | None = Field(
+        default=None,
+        description="The first such record of each, for callers that may read.",
+    )
+
+
 class PoolNames(Strict):
     """The pools."""
 

@@ -1,8 +1,9 @@
 """The ledger: one writing connection, and what is read and written through it."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,17 +48,25 @@ class Ledger:
         The file, or the URL of a database of PostgreSQL.
     create : bool
         Whether to make the file or the tables if they are not there.
+    write : bool
+        Whether it is written. One that is only read may be in use, or on a medium that
+        cannot be written.
     """
 
-    def __init__(self, place: str | Path, *, create: bool = True) -> None:
-        self.database = open_database(str(place), create=create)
+    def __init__(
+        self, place: str | Path, *, create: bool = True, write: bool = True
+    ) -> None:
+        self.database = open_database(str(place), create=create, write=write)
         self.shared = self.database.shared
         # Pools that no other coordinator can change before this transaction ends.
         self.locked: set[str] = set()
         self._counts = _Counts()
         try:
             self.connection = self.database.engine.connect()
-            self._prepare(create)
+            if write:
+                self._prepare(create)
+            else:
+                self._check_version()
         except (exc.DBAPIError, LedgerError) as error:
             self.database.close()
             if isinstance(error, LedgerError):
@@ -113,6 +122,10 @@ class Ledger:
                 yield connection
         except exc.DBAPIError as error:
             raise self.database.error(error) from None
+
+    def touch(self) -> None:
+        """Write what is there already: it is refused where nothing can be written."""
+        self._execute("UPDATE ledger SET version = version")
 
     # pools and entries
 
@@ -171,10 +184,52 @@ class Ledger:
             values = {"pool": pool, "after": after}
             rows = self.connection.execute(NEXT_ENTRIES, values).all()
             for row in rows:
-                yield Entry(*row)
+                yield self._with_fitted(Entry(*row))
             if len(rows) < BLOCK:
                 return
             after = rows[-1].n
+
+    def _with_fitted(self, entry: Entry) -> Entry:
+        """Add the pools that the entry of a refit names, where they are kept."""
+        if entry.kind != "refit" or entry.body is None:
+            return entry
+        table, names = schema.fitted, list(entry.content["pools"].values())
+        rows = self.connection.execute(
+            select(table.c.hash, table.c.content).where(table.c.hash.in_(names))
+        )
+        return replace(entry, fitted={name: bytes(content) for name, content in rows})
+
+    def add_fitted(self, contents: Mapping[str, bytes]) -> None:
+        """Keep fitted pools by their hashes, each once."""
+        table = schema.fitted
+        known = set(
+            self.connection.execute(
+                select(table.c.hash).where(table.c.hash.in_(list(contents)))
+            ).scalars()
+        )
+        new = [{"hash": h, "content": c} for h, c in contents.items() if h not in known]
+        if new:
+            self.connection.execute(insert(table), new)
+
+    def erase_fitted(self, pool: int, before: float) -> int:
+        """Remove the pools of refits before a time that no restart needs.
+
+        A snapshot holds what its rules go on with.
+        """
+        table, newest = schema.entries, self.snapshot_numbers(pool)[-1:] or [0]
+        rows = self.connection.execute(
+            select(table.c.n, table.c.at, table.c.body).where(
+                table.c.pool == pool, table.c.kind == "refit"
+            )
+        )
+        old: set[str] = set()
+        needed: set[str] = set()
+        for n, at, body in rows:
+            names = set(json.loads(body)["pools"].values())
+            (old if n <= newest[0] and at < before else needed).update(names)
+        gone = list(old - needed)
+        statement = delete(schema.fitted).where(schema.fitted.c.hash.in_(gone))
+        return int(self.connection.execute(statement).rowcount)
 
     def has_outcome(self, pool: int, rule: str) -> bool:
         """Whether a rule, since it was added, decided a case that was settled."""
@@ -305,6 +360,18 @@ class Ledger:
             )
         )
 
+    def _check_version(self) -> None:
+        with self.connection.begin():
+            known = inspect(self.connection).has_table(schema.ledger.name)
+            version = select(schema.ledger.c.version)
+            found = self.connection.execute(version).scalar() if known else 0
+        if found != schema.VERSION:
+            raise LedgerError(
+                f"{self.database.name!r} must be a ledger of version {schema.VERSION}; "
+                f"it has version {found}. Bring an older one up to date with truepool "
+                "serve --check."
+            )
+
     def _prepare(self, create: bool) -> None:
         """Make the tables, or bring those of an older version up to date."""
         with self.connection.begin():
@@ -324,6 +391,7 @@ class Ledger:
                     f"{self.database.name} has version {version} of the ledger; this "
                     f"truepool knows up to version {schema.VERSION}. Upgrade truepool."
                 )
+            schema.metadata.create_all(self.connection)
             for number in range(version + 1, schema.VERSION + 1):
                 for statement in schema.MIGRATIONS[number]:
                     self.connection.exec_driver_sql(statement)
@@ -340,7 +408,7 @@ FIND_POOL = select(schema.pools.c.id).where(schema.pools.c.name == bindparam("na
 LOCK_POOL = FIND_POOL.with_for_update()
 WAITING = select(schema.pools.c.waiting).where(schema.pools.c.id == bindparam("which"))
 SET_WAITING = "UPDATE pools SET waiting = ? WHERE id = ?"
-ENTRY = [schema.entries.c[name] for name in Entry.__dataclass_fields__]
+ENTRY = [schema.entries.c[name] for name in Entry.COLUMNS]
 LAST_ENTRY = select(schema.pools.c.last).where(schema.pools.c.id == bindparam("which"))
 SET_LAST = "UPDATE pools SET last = ? WHERE id = ?"
 FIND_ENTRY = (

@@ -8,8 +8,10 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from itertools import chain, groupby
 from operator import itemgetter
+from queue import SimpleQueue
 from typing import Any
 
 from truepool.core.errors import LedgerError, RequestError, TruepoolError
@@ -23,7 +25,7 @@ from truepool_serve.server.reports import (
     known_reports,
     probabilities,
 )
-from truepool_serve.server.rules import name_pool
+from truepool_serve.server.rules import RefitJob, name_pool
 from truepool_serve.server.writer import attempt
 
 LOGGER = logging.getLogger("truepool_serve.server")
@@ -38,6 +40,7 @@ class Operations:
         self.ledger = ledger
         self.pools: dict[str, tuple[int, Deployment]] = {}
         self.unverified: dict[str, RecordError] = {}
+        self.due: SimpleQueue[tuple[str, str] | None] = SimpleQueue()
 
     def reset(self) -> None:
         """Forget all that is in memory; it is read from the ledger again."""
@@ -64,6 +67,8 @@ class Operations:
                 raise RequestError(
                     "unavailable", f"pool {name!r:.60} cannot be recovered: {error}"
                 ) from error
+            if name not in self.pools:
+                self._note_due(name, known[1])
             self.pools[name] = known
         return known
 
@@ -99,7 +104,8 @@ class Operations:
             try:
                 entry.check(deployment.chain)
             except RecordError as error:  # verification is apart, and stops nobody
-                self.mark(name, error)
+                if name not in self.unverified:
+                    self.mark(name, error)
             deployment.recover(entry)
         return deployment
 
@@ -285,7 +291,38 @@ class Operations:
                 )
         for case, content in new.items():
             self._record(number, deployment, "settle", case, content, by)
+        self._note_due(pool, deployment)
         return {"settled": len(new), "repeated": len(outcomes) - len(new)}
+
+    def refit_job(self, pool: str, rule: str) -> RefitJob | None:
+        """What to fit for a rule, if that is still due."""
+        _, deployment = self.find(pool)
+        known = deployment.rules.get(rule)
+        return None if known is None else known.refit_job
+
+    def refit(
+        self, pool: str, rule: str, job: RefitJob, files: Mapping[str, bytes]
+    ) -> bool:
+        """Let a rule go on with pools that were fitted elsewhere, if still due.
+
+        Another coordinator may have been faster.
+        """
+        number, deployment = self.find(pool)
+        known = deployment.rules.get(rule)
+        if known is None or known.refit_job is None:
+            return False
+        marks = {name: sha256(file).hexdigest() for name, file in files.items()}
+        fitted = {marks[name]: file for name, file in files.items()}
+        self.ledger.add_fitted(fitted)
+        content = {"rule": rule, "cases": job.settled, "pools": marks}
+        self._record(number, deployment, "refit", None, content, fitted=fitted)
+        return True
+
+    def _note_due(self, pool: str, deployment: Deployment) -> None:
+        """Say which rules are to be fitted again; somebody else does it."""
+        for name, rule in deployment.rules.items():
+            if rule.refit_job is not None:
+                self.due.put((pool, name))
 
     def case(self, pool: str, case: str, only: str | None = None) -> dict[str, Any]:
         """Return what is known of a case; to an agent its own report, and no other."""
@@ -358,8 +395,9 @@ class Operations:
         case: str | None,
         content: Mapping[str, Any],
         by: str | None = None,
+        fitted: Mapping[str, bytes] | None = None,
     ) -> Entry:
-        entry = deployment.record(kind, case, time.time(), content, by)
+        entry = deployment.record(kind, case, time.time(), content, by, fitted)
         self.ledger.append(number, entry)
         if entry.n % SNAPSHOT_EVERY == 0 and kind != "erase":
             self.ledger.add_snapshot(number, entry.n, deployment.pack())

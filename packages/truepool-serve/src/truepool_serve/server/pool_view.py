@@ -53,6 +53,7 @@ def make_view(
     counts: Mapping[str, int],
     watch: Watch,
     joined: Mapping[str, int],
+    unverified: str,
 ) -> PoolView:
     """Return all that a page shows of a pool.
 
@@ -108,6 +109,7 @@ def make_view(
             history.evidence(rule, name) for name in described["challengers"]
         ),
         fewest=FEWEST,
+        unverified=unverified,
         now=time.time(),
     )
 

@@ -7,12 +7,14 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray, from_classes, read_only
+from truepool.core.arrays import FloatArray, IntArray, from_classes, read_only
 from truepool.core.errors import (
     AgentError,
     LedgerError,
@@ -23,6 +25,7 @@ from truepool.core.errors import (
 )
 from truepool.core.kernels import without
 from truepool.online import persistence
+from truepool.online.experts import WINDOWS, Experts
 from truepool.online.stream import Stream
 from truepool.panel.costs import Costs
 from truepool.panel.labels import Labels, format_labels
@@ -65,6 +68,20 @@ class Rule(ABC):
     def take_over(self, learned: FloatArray) -> None:
         """Go on from other numbers."""
 
+    @property
+    def refit_job(self) -> "RefitJob | None":
+        """What to fit again, if that is due."""
+        return None
+
+    def fit(self) -> dict[str, bytes]:
+        """Fit here and now what is due: files of pools by name."""
+        job = self.refit_job
+        return {} if job is None else job.run()
+
+    def refit(self, files: Mapping[str, bytes]) -> None:
+        """Go on with pools that were fitted to settled cases."""
+        raise SettingError("only a rule that learns pools can be refitted")
+
     @abstractmethod
     def drop(self, case: str) -> None:
         """Forget a case that waits for its outcome."""
@@ -100,6 +117,40 @@ class Rule(ABC):
         """Go on from a state."""
 
 
+@dataclass(frozen=True, eq=False)
+class RefitJob:
+    """Settled cases that the pools of `auto` are fitted to."""
+
+    agents: tuple[str, ...]
+    classes: int
+    settled: int
+    reports: FloatArray
+    outcomes: IntArray
+
+    def run(self) -> dict[str, bytes]:
+        """Fit the pools; return the file of each by name."""
+        pools = Experts(**vars(self)).fit()
+        return {pool.name: save(pool) for pool in pools}
+
+    def pack(self) -> bytes:
+        """Return it as bytes for another process."""
+        stream = BytesIO()
+        np.savez(stream, **vars(self))
+        return stream.getvalue()
+
+    @classmethod
+    def unpack(cls, content: bytes) -> "RefitJob":
+        """Return it from its bytes."""
+        with np.load(BytesIO(content), allow_pickle=False) as found:
+            return cls(
+                tuple(map(str, found["agents"])),
+                int(found["classes"]),
+                int(found["settled"]),
+                found["reports"],
+                found["outcomes"],
+            )
+
+
 class OnlineRule(Rule):
     """A learner: weights that change with each outcome."""
 
@@ -126,6 +177,7 @@ class OnlineRule(Rule):
                 f"the settings of {learner!r} must have the right types; got "
                 f"{dict(settings)!r:.100}. See docs/learners.md."
             ) from None
+        self.stream.refits = False  # it takes seconds, and nobody waits for it
 
     def decide(self, case: str, reports: Mapping[str, Any]) -> FloatArray:
         """Pool with the weights of now, which are those that learn later."""
@@ -152,6 +204,29 @@ class OnlineRule(Rule):
     def take_over(self, learned: FloatArray) -> None:
         """Go on from other weights."""
         self.stream.learned = learned
+
+    @property
+    def refit_job(self) -> RefitJob | None:
+        """The latest settled cases, where the pools of `auto` are due."""
+        experts = self.stream.experts
+        if experts is None or not experts.is_due:
+            return None
+        return RefitJob(
+            experts.agents,
+            experts.classes,
+            experts.settled,
+            experts.reports,
+            experts.outcomes,
+        )
+
+    def refit(self, files: Mapping[str, bytes]) -> None:
+        """Mix other pools from now on."""
+        experts = self.stream.experts
+        if experts is None:
+            super().refit(files)
+            return
+        pools = tuple(load_saved(files[name]) for name in WINDOWS if name in files)
+        self.stream.experts = experts.with_pools(pools)
 
     def drop(self, case: str) -> None:
         """Forget a case."""
@@ -201,21 +276,14 @@ class OnlineRule(Rule):
     def unpack(self, state: bytes) -> None:
         """Go on from a saved stream."""
         self.stream.__setstate__(persistence.unpack(state, Path("the snapshot")))
+        self.stream.refits = False
 
 
 class SavedPoolRule(Rule):
     """A saved pool: it decides as it was fitted, and does not learn."""
 
     def __init__(self, content: bytes, agents: tuple[str, ...], labels: Labels) -> None:
-        self.content = content
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "saved.pool")
-            path.write_bytes(content)
-            try:
-                self.pool: Pool = saved_pools.load(path)
-            except TruepoolError as error:
-                sentence = str(error).replace(str(path), "the saved pool")
-                raise SettingError(sentence) from None
+        self.pool = load_saved(content)
         if not set(agents) <= set(self.pool.agents_):
             raise AgentError(
                 "a saved pool must know the agents of the pool; it knows "
@@ -293,6 +361,27 @@ class SavedPoolRule(Rule):
 
     def unpack(self, state: bytes) -> None:
         """Nothing changes."""
+
+
+def load_saved(content: bytes) -> Pool:
+    """Return the pool in the bytes of a file of `truepool fit`."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "saved.pool")
+        path.write_bytes(content)
+        try:
+            pool: Pool = saved_pools.load(path)
+        except TruepoolError as error:
+            sentence = str(error).replace(str(path), "the saved pool")
+            raise SettingError(sentence) from None
+    return pool
+
+
+def save(pool: Pool) -> bytes:
+    """Return the bytes of the file of a pool."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "saved.pool")
+        pool.save(path)
+        return path.read_bytes()
 
 
 @contextmanager

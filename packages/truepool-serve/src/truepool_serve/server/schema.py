@@ -17,7 +17,7 @@ from sqlalchemy import (
     Text,
 )
 
-VERSION = 2
+VERSION = 3
 """Version of these tables; a ledger of a newer version is refused."""
 
 MIGRATIONS: dict[int, tuple[str, ...]] = {
@@ -30,8 +30,11 @@ MIGRATIONS: dict[int, tuple[str, ...]] = {
         "ALTER TABLE trail ADD COLUMN role TEXT",
         "ALTER TABLE trail ADD COLUMN agent TEXT",
     ),
+    3: (),
 }
-"""What makes each version of the one before: plain SQL of SQLite and PostgreSQL."""
+"""What makes each version of the one before: plain SQL of SQLite and PostgreSQL.
+
+New tables are made besides."""
 
 metadata = MetaData()
 
@@ -81,6 +84,15 @@ snapshots = Table(
     Column("n", Integer, primary_key=True, autoincrement=False),
     Column("rule", Text, primary_key=True),
     Column("state", LargeBinary, nullable=False),
+)
+
+# Pools that were fitted to settled cases. An entry names one by its hash, so that the
+# same is there once, and can be erased.
+fitted = Table(
+    "fitted",
+    metadata,
+    Column("hash", Text, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
 )
 
 tokens = Table(

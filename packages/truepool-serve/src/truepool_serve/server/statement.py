@@ -257,7 +257,7 @@ def check_statement(given: dict[str, Any], entries: Iterable[Entry]) -> int:
         raise LedgerError("the statement has another 'seal' than its content gives")
     deployment = Deployment()
     for entry in found:
-        if entry.body is None:
+        if not entry.is_complete:
             break
         deployment.verify(entry)
     return deployment.n

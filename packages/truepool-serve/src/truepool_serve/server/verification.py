@@ -42,6 +42,27 @@ class Verification:
     chain: str
 
 
+@dataclass(frozen=True)
+class Fault:
+    """The first record of a pool that is not as it should be."""
+
+    pool: str
+    record: int
+    reason: str
+
+
+def verify_all(ledger: Ledger, pool: str | None = None) -> list[Verification | Fault]:
+    """Verify a pool, or all of them, as they are at one moment."""
+    found: list[Verification | Fault] = []
+    with ledger.moment():
+        for name in ledger.pool_names() if pool is None else [pool]:
+            try:
+                found.append(verify(ledger, name))
+            except RecordError as error:  # the other pools are verified all the same
+                found.append(Fault(name, error.record, str(error)))
+    return found
+
+
 def verify(ledger: Ledger, pool: str) -> Verification:
     """Check the chain of a pool, make its entries and snapshots again, and compare.
 
@@ -68,8 +89,8 @@ def _replay(ledger: Ledger, pool: str, number: int) -> Verification:
             raise RecordError(n, f"pool {pool!r}: record {n} is missing")
         entry.check(chain)
         chain = entry.chain
-        if entry.body is None:
-            erased, deployment = erased + 1, None
+        if not entry.is_complete:
+            erased, deployment = erased + (entry.body is None), None
         elif deployment is not None:
             apart += not deployment.verify(entry)
             replayed += 1

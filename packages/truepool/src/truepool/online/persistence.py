@@ -175,7 +175,7 @@ def _experts(
     N, C = len(experts.agents), 1 if classes == 2 else classes
     W = len(experts.outcomes)
     _check(experts.names == names and experts.classes == classes)
-    _check(0 <= W <= experts.settled < experts.due)
+    _check(0 <= W <= experts.settled and experts.due > 0)
     if W:
         _checked(experts.reports, (W, N, C))
     _check(len(experts.pools) in (0, len(names) - N))

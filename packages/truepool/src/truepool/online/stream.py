@@ -90,6 +90,10 @@ class Stream:
     'fraud'
     """
 
+    refits = True
+    """Whether `auto` fits its pools when that is due. A service sets it to False, fits
+    elsewhere (`experts.fit`), and goes on with what was learned there."""
+
     def __init__(
         self,
         learner: str | Learner,
@@ -331,7 +335,8 @@ class Stream:
     def _learn_pools(self, decision: Decision, outcome: int) -> None:
         if self.experts is not None:
             own = decision.reports[: len(self.experts.agents)]
-            self.experts = self.experts.learn(own, outcome)
+            learn = self.experts.learn if self.refits else self.experts.observe
+            self.experts = learn(own, outcome)
 
     def _decision(self, x: Mapping[str, Any]) -> Decision:
         reports = self._reports(x)

@@ -34,7 +34,7 @@ class PoolModels(Models):
 
     async def check_ready(self) -> None:
         """Wait until the ledger can be written."""
-        await after(self.coordinator.writer.submit(lambda: None))
+        await self.coordinator.check_ready()
 
     async def card(self, caller: Any, model: str) -> ModelCard:
         """Return the reports that a pool takes, in the order of its agents."""
