@@ -196,6 +196,32 @@ def test_an_erased_case_is_gone_and_the_rest_can_be_verified(place, monkeypatch)
     assert b"case 21" in content
 
 
+def test_a_snapshot_between_the_decision_and_the_outcome_of_an_erased_case_goes(
+    place, monkeypatch
+):
+    """It holds the case, which waited for its outcome when it was taken."""
+    monkeypatch.setattr(operations, "SNAPSHOT_EVERY", 10)
+    with Local(place) as local:
+        local.report("fraud", [("secret", "ada", 0.4), ("secret", "bob", 0.2)])
+        local.decide("fraud", "secret", None)
+        local.fill(6, np.random.default_rng(0))
+        local.settle("fraud", [("secret", "ok")])
+        local.fill(1, np.random.default_rng(1), first=50)
+        with sqlite3.connect(place) as connection:
+            states = connection.execute("SELECT n, state FROM snapshots").fetchall()
+        assert {n for n, state in states if b"secret" in state} == {10}
+        weights = local.describe("fraud")["weights"]
+        local.erase("fraud", "secret")
+    with sqlite3.connect(place) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("VACUUM")
+    connection.close()
+    assert b"secret" not in place.read_bytes()
+    assert check(place).erased == 2
+    with Local(place, None) as local:
+        assert local.describe("fraud")["weights"] == weights
+
+
 def test_what_comes_after_an_erasure_is_replayed_again(place, monkeypatch):
     filled(place, monkeypatch, every=25, cases=30)
     with Local(place, None) as local:
