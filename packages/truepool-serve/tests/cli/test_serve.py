@@ -18,6 +18,7 @@ from server.service import Local, Nursery
 
 import truepool as tp
 from truepool.core import registry
+from truepool.core.files import exit_on_sigterm
 from truepool_serve.cli import serve
 
 
@@ -431,6 +432,7 @@ def test_the_ledger_of_a_demo_goes_when_the_server_is_terminated():
 
     def serve_until_terminated():
         with ExitStack() as stack:
+            stack.enter_context(exit_on_sigterm())
             places.append(Path(serve._temporary_ledger(stack)).parent)
             assert places[0].exists()
             signal.raise_signal(signal.SIGTERM)

@@ -32,6 +32,16 @@ Source = Annotated[
 PoolName = Annotated[str | None, option("pool", "Which pool (default: all).")]
 
 
+@app.callback()
+def private(context: typer.Context) -> None:
+    """Verify, export and shorten the record of a coordinator."""
+    import os
+
+    # What a ledger holds is for its owner, also as a copy or an export.
+    before = os.umask(0o077)
+    context.call_on_close(lambda: os.umask(before))
+
+
 @app.command("verify")
 def verify(place: Place, pool: PoolName = None, json_file: options.Json = None) -> None:
     """Replay a ledger and compare decisions, weights and hashes."""

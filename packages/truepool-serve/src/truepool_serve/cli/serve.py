@@ -102,6 +102,7 @@ def serve(
     from truepool.cli.outputs import print_note
     from truepool.cli.screen import print_line
     from truepool.core.errors import SettingError
+    from truepool.core.files import exit_on_sigterm
     from truepool_serve.server.background import Background
     from truepool_serve.server.coordinator import Coordinator
     from truepool_serve.server.databases import display_name
@@ -123,6 +124,8 @@ def serve(
     local = host in LOOPBACK and not insecure
     with ExitStack() as stack:
         stack.enter_context(stop_on_sigint())
+        # uvicorn raises SIGTERM again when it is done: the ledger is closed first.
+        stack.enter_context(exit_on_sigterm())
         ledger = ledger or _temporary_ledger(stack)
         name = display_name(ledger)
         is_new = name == ledger and not Path(ledger).exists()
@@ -180,6 +183,12 @@ def serve(
                 )
             if grpc_port is not None:
                 print_note(f"gRPC on {host}:{grpc_port}.")
+            if coordinator.ledger.database.log_is_missing:
+                print_note(
+                    f"{name} was not closed, and there is no {name}-wal, which had "
+                    "what was answered last. If the file was moved, stop, and move "
+                    "its log too."
+                )
             _warn_of_memory(name, coordinator.ledger.database.sync_time())
             print_note(f"Serving {name} on {place}; Ctrl+C stops.")
         if demo:
@@ -221,9 +230,6 @@ def _temporary_ledger(stack: ExitStack) -> str:
     """Return a place for a ledger that goes when the stack does."""
     import tempfile
 
-    from truepool.core.files import exit_on_sigterm
-
-    stack.enter_context(exit_on_sigterm())
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="truepool-demo-"))
     return str(Path(folder, "demo.db"))
 

@@ -32,6 +32,7 @@ class Database(ABC):
     name: str
     shared: bool
     engine: Engine
+    log_is_missing: bool = False
     errors: tuple[type[Exception], ...]
 
     @abstractmethod
@@ -71,6 +72,10 @@ class Database(ABC):
     @abstractmethod
     def shrink(self) -> None:
         """Hand space that is no longer used back to the system."""
+
+    @abstractmethod
+    def finish(self, connection: Connection) -> None:
+        """Leave everything where a copy or a move of the database takes it along."""
 
     @abstractmethod
     def close(self) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -75,6 +75,8 @@ class Ledger:
 
     def close(self) -> None:
         """Close the ledger."""
+        with suppress(*self.database.errors):  # on a full disk it stays as it is
+            self.database.finish(self.connection)
         self.connection.close()
         self.database.close()
 

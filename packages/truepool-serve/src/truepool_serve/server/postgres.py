@@ -118,6 +118,9 @@ class Postgres(Database):
     def shrink(self) -> None:
         """The server does it by itself (autovacuum)."""
 
+    def finish(self, connection: Connection) -> None:
+        """The server does that."""
+
     def close(self) -> None:
         """End the connections."""
         self.engine.dispose()

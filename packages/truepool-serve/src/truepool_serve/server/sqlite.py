@@ -23,6 +23,8 @@ from truepool_serve.server.databases import Database, Row
 
 FULL = 2
 """Value of ``PRAGMA synchronous`` at which a commit survives a power cut."""
+LOGGED = b"\x02\x02"
+"""What bytes 18 and 19 of a file are while a log of writes belongs to it."""
 SYNCS = 5
 """Times that the disk is asked to keep something, to see how long it takes."""
 ROWS = 100
@@ -42,16 +44,27 @@ class Sqlite(Database):
     def __init__(self, place: str, *, create: bool, write: bool) -> None:
         self.place = self.name = place
         self.write = write
+        self.log_is_missing = False
         self._lock: FileLock | None = None
         if write:
             self._lock = FileLock(place, create)
+            self.log_is_missing = self._check_log()
             self.engine = _engine(place)
             return
         with suppress(InUseError):  # the coordinator that has it goes on
             self._lock = FileLock(place, create=False, write=False)
+            self._check_log()
         # Of a file that nobody else has, no log of writes is made beside it.
         alone = self._lock is not None and not Path(f"{place}-wal").exists()
         self.engine = _read_only_engine(place, alone)
+
+    def _check_log(self) -> bool:
+        try:
+            return _log_is_missing(self.place)
+        except LedgerError:
+            if self._lock is not None:
+                self._lock.release()
+            raise
 
     def exclude(self, connection: Connection) -> None:
         """The lock on the file did that."""
@@ -121,11 +134,39 @@ class Sqlite(Database):
             raw.execute("VACUUM")
             raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def finish(self, connection: Connection) -> None:
+        """Put what is in the log into the file, and say in it that it is whole."""
+        if not self.write or connection.closed:
+            return
+        raw: Any = connection.connection.driver_connection
+        raw.execute("PRAGMA busy_timeout = 0")  # a reader may have the log open
+        raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        raw.execute("PRAGMA journal_mode = DELETE")
+
     def close(self) -> None:
         """End the lock."""
         self.engine.dispose()
         if self._lock is not None:
             self._lock.release()
+
+
+def _log_is_missing(place: str) -> bool:
+    """Whether a file was not closed, and its log is not there; refuse another's log.
+
+    Bytes 18 and 19 say whether there is a log (2), or the file was closed (1). Beside
+    one that was closed, or is new, a log belongs to another file: to one that was there
+    before. SQLite would apply it all the same.
+    """
+    log = Path(f"{place}-wal")
+    there = log.exists() and log.stat().st_size > 0
+    with open(place, "rb") as file:
+        head = file.read(20)
+    if there and head[18:20] != LOGGED:
+        raise LedgerError(
+            f"{place!r} was closed, and {str(log)!r} beside it is the log of another "
+            "ledger. Move the log back to that one, which needs it, or away."
+        )
+    return head[18:20] == LOGGED and not there
 
 
 def _insert(driver: Any, pool: int, rows: Sequence[Row], at: float) -> bool:
