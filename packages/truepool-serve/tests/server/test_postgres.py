@@ -234,7 +234,13 @@ def test_an_older_ledger_is_brought_up_to_date(postgres, url):
         local.fill(2, np.random.default_rng(0))
         local.report("fraud", [("open", "ada", 0.25), ("open", "bob", 0.5)])
     name = url.rpartition("/")[2]
-    for column in ("pools.waiting", "tokens.replaces", "trail.role", "trail.agent"):
+    for column in (
+        "pools.waiting",
+        "tokens.replaces",
+        "tokens.until",
+        "trail.role",
+        "trail.agent",
+    ):
         table, _, field = column.partition(".")
         postgres.ask(name, f"ALTER TABLE {table} DROP COLUMN {field}")
     postgres.ask(name, "UPDATE ledger SET version = 1")

@@ -87,7 +87,7 @@ def verify(place: Place, pool: PoolName = None, json_file: options.Json = None) 
 def token(
     place: Place,
     role: Annotated[
-        str, typer.Option(metavar="ROLE", help="agent, operator or admin.")
+        str, typer.Option(metavar="ROLE", help="agent, operator, admin or monitor.")
     ],
     pool: Annotated[str | None, option("pool", "Pool of an agent.")] = None,
     agent: Annotated[str | None, option("agent", "The agent that reports.")] = None,

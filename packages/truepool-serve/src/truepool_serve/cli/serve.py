@@ -136,7 +136,7 @@ def serve(
         coordinator = stack.enter_context(
             Coordinator(ledger, create=not check, rate=rate_limit or None)
         )
-        open_to_all = not coordinator.access.known
+        open_to_all = coordinator.access.is_open
         if exposed and open_to_all:
             raise _exposed(name, host)
         if listener is None:

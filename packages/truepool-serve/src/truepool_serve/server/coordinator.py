@@ -56,6 +56,7 @@ class Coordinator:
             self.operations.submit_all, self._count_reports
         )
         self.calls = AgentCalls()
+        self.access.on_end = lambda: self.writer.submit(self.access.end)
         self._probed = -PROBE_EVERY
 
     def close(self) -> None:

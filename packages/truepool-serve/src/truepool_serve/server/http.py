@@ -242,7 +242,7 @@ def app(
 
     add_administration(api, coordinator, Who)
     if local:
-        api.add_middleware(LocalRequests, is_open=lambda: not coordinator.access.known)
+        api.add_middleware(LocalRequests, is_open=lambda: coordinator.access.is_open)
     api.add_middleware(
         Observation,
         metrics=coordinator.metrics,

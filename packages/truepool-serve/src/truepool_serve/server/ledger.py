@@ -1,6 +1,7 @@
 """The ledger: one writing connection, and what is read and written through it."""
 
 import json
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -396,7 +397,7 @@ class Ledger:
             schema.metadata.create_all(self.connection)
             for number in range(version + 1, schema.VERSION + 1):
                 for statement in schema.MIGRATIONS[number]:
-                    self.connection.exec_driver_sql(statement)
+                    self.connection.exec_driver_sql(statement.format(now=time.time()))
             if version < schema.VERSION:
                 newer = update(schema.ledger).values(version=schema.VERSION)
                 self.connection.execute(newer)

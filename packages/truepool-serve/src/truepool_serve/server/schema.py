@@ -30,7 +30,11 @@ MIGRATIONS: dict[int, tuple[str, ...]] = {
         "ALTER TABLE trail ADD COLUMN role TEXT",
         "ALTER TABLE trail ADD COLUMN agent TEXT",
     ),
-    3: (),
+    # A token that another one replaces ends at a time; one that is revoked has ended.
+    3: (
+        "ALTER TABLE tokens ADD COLUMN until FLOAT",
+        "UPDATE tokens SET until = revoked, revoked = NULL WHERE revoked > {now}",
+    ),
 }
 """What makes each version of the one before: plain SQL of SQLite and PostgreSQL.
 
@@ -104,8 +108,10 @@ tokens = Table(
     Column("pool", Text),
     Column("agent", Text),
     Column("created", Float, nullable=False),
+    # When it was revoked, by a clock that may be wrong: what counts is that it was.
     Column("revoked", Float),
     Column("replaces", Text),
+    Column("until", Float),
 )
 
 trail = Table(
