@@ -15,6 +15,8 @@ from truepool_serve.server.access import (
     ROLES,
 )
 from truepool_serve.server.http import app
+from truepool_serve.server.ledger import Ledger
+from truepool_serve.server.verification import verify_all
 
 OPERATIONS = {
     "create": ("POST", "/v1/pools", FRAUD | {"name": "other"}, {ADMIN}),
@@ -270,6 +272,27 @@ def test_the_trail_says_who_did_what_and_names_no_case(service):
     assert {row["role"] for row in trail} == {ADMIN}
     for last in (0, 100_001):
         assert client.get(f"/v1/trail?last={last}", headers=admin).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("statement", "record"),
+    [
+        ("UPDATE trail SET action = 'erase' WHERE id = 2", 2),
+        ("DELETE FROM trail WHERE id = 2", 3),
+        ("DELETE FROM trail WHERE id = 4", 4),
+    ],
+)
+def test_a_changed_trail_is_found(tmp_path, statement, record):
+    place = tmp_path / "l.db"
+    with Local(place) as local:
+        for role in (ADMIN, OPERATOR, MONITOR):
+            local.issue(role, None, None)
+    with Ledger(place) as ledger:
+        assert [each.pool for each in verify_all(ledger)] == ["fraud"]
+        with ledger.transaction():
+            ledger.connection.exec_driver_sql(statement)
+        fault = verify_all(ledger)[0]
+    assert (fault.pool, fault.record) == ("(trail)", record)
 
 
 def test_the_trail_tells_a_new_endpoint_from_one_that_was_removed(service):

@@ -12,7 +12,7 @@ from server.service import FRAUD, Local
 from truepool.core.errors import LedgerError
 from truepool_serve.server.backup import back_up, restore
 from truepool_serve.server.ledger import Ledger
-from truepool_serve.server.verification import verify
+from truepool_serve.server.verification import Verification, verify, verify_all
 
 
 @pytest.fixture
@@ -56,8 +56,9 @@ def test_what_was_backed_up_in_use_is_restored_and_goes_on(source, target, tmp_p
         local.fill(3, np.random.default_rng(2), first=20)
         local.create(FRAUD | {"name": "third"})
     with Ledger(target) as ledger:
+        assert all(isinstance(found, Verification) for found in verify_all(ledger))
         assert [verify(ledger, name).entries for name in ledger.pool_names()] == [
-            21,
+            22,
             1,
             1,
         ]

@@ -238,6 +238,8 @@ def test_an_older_ledger_is_brought_up_to_date(postgres, url):
         "pools.waiting",
         "tokens.replaces",
         "tokens.until",
+        "trail.chain",
+        "ledger.trail",
         "trail.role",
         "trail.agent",
     ):

@@ -469,7 +469,9 @@ def test_endpoints_and_missing_reports_survive_a_restart(tmp_path, fakes, monkey
                 local.settle("fraud", [(f"c{i}", "ok")])
         before = local.describe("fraud")
     with Ledger(place) as ledger:
-        assert verify(ledger, "fraud").replayed == 11
+        assert (
+            verify(ledger, "fraud").replayed == 11 + 3
+        )  # with the entries of snapshots
     with Local(place, None) as local:
         assert local.describe("fraud") == before
         assert "NaN" in local.case("fraud", "c1")["decision"]["missing"]["ada"]

@@ -7,9 +7,10 @@ only. Once there was one, it stays closed, also when all are revoked.
 """
 
 import hmac
+import json
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from threading import Event, Thread
@@ -20,6 +21,7 @@ from sqlalchemy import Row, func, insert, select, update
 from truepool.core.errors import LedgerError, RequestError, SettingError
 from truepool_serve.server import schema
 from truepool_serve.server.configuration import check_name
+from truepool_serve.server.deployment import RecordError
 from truepool_serve.server.ledger import Ledger
 
 AGENT, OPERATOR, ADMIN, MONITOR = "agent", "operator", "admin", "monitor"
@@ -272,7 +274,38 @@ def record(
         "target": target,
         "detail": detail or None,
     }
-    ledger.connection.execute(insert(schema.trail).values(**values))
+    execute = ledger.connection.execute
+    # In PostgreSQL the row is locked: the actions have one order.
+    last = execute(select(schema.ledger.c.trail).with_for_update()).scalar()
+    values["chain"] = _chain(last, values)
+    execute(insert(schema.trail).values(**values))
+    execute(update(schema.ledger).values(trail=values["chain"]))
+
+
+def _chain(last: str | None, action: Mapping[str, Any]) -> str:
+    columns = [c.name for c in schema.trail.c if c.name not in ("id", "chain")]
+    content = json.dumps([last, *(action[name] for name in columns)])
+    return sha256(content.encode()).hexdigest()
+
+
+def verify_trail(ledger: Ledger) -> int:
+    """Refuse a trail that was changed; return its number of actions."""
+    table, count, last = schema.trail, 0, None
+    for row in ledger.connection.execute(select(table).order_by(table.c.id)):
+        count += 1
+        if row.chain is None and last is None:
+            continue  # an older version made no hashes
+        if row.chain != _chain(last, dict(row._mapping)):
+            raise RecordError(
+                row.id,
+                f"action {row.id} of the trail was changed, or follows one that was",
+            )
+        last = row.chain
+    if last != ledger.connection.execute(select(schema.ledger.c.trail)).scalar():
+        raise RecordError(
+            count + 1, f"the trail has {count} actions: the last are missing"
+        )
+    return count
 
 
 def read_trail(ledger: Ledger, last: int) -> "list[dict[str, Any]]":
@@ -282,7 +315,7 @@ def read_trail(ledger: Ledger, last: int) -> "list[dict[str, Any]]":
             "invalid", f"ask for 1 to {LONGEST_TRAIL:,} actions; got {last}"
         )
     table = schema.trail
-    columns = [column for column in table.c if column.name != "id"]
+    columns = [column for column in table.c if column.name not in ("id", "chain")]
     newest = select(*columns).order_by(table.c.at.desc(), table.c.id.desc())
     rows = ledger.connection.execute(newest.limit(last)).all()
     return [dict(row._mapping) for row in reversed(rows)]

@@ -10,9 +10,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from queue import Empty
+from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
@@ -33,6 +33,8 @@ ONE_THREAD = dict.fromkeys(
     ),
     "1",
 )
+Snapshot: TypeAlias = tuple[str, int, Callable[[], dict[str, bytes]]]
+"""A pool, the number of an entry, and what packs the state after it."""
 HOUR = 3600.0
 MORE = 10
 """New settled cases after which a refit that failed is tried again."""
@@ -47,19 +49,40 @@ class Background:
         self.process: subprocess.Popen[bytes] | None = None
         self.is_closed = False
         self.failed: dict[tuple[str, str], int] = {}
-        self.thread = Thread(target=self._run, name="background", daemon=True)
+        self.snapshots: SimpleQueue[Snapshot | None] = SimpleQueue()
+        self.threads = [
+            Thread(target=act, name=name, daemon=True)
+            for name, act in (("work", self._run), ("snapshots", self._keep))
+        ]
 
     def __enter__(self) -> "Background":
-        self.thread.start()
+        act = self.coordinator.operations
+        act.take_snapshot = lambda *words: self.snapshots.put(words)
+        for thread in self.threads:
+            thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.is_closed = True
+        self.snapshots.put(None)
         self.coordinator.operations.due.put(None)
         process = self.process
         if process is not None:
             process.kill()
-        self.thread.join()
+        for thread in self.threads:
+            thread.join()
+
+    def _keep(self) -> None:
+        """Pack snapshots, and submit them like requests."""
+        while (item := self.snapshots.get()) is not None:
+            self._attempt("snapshot", self.keep, *item)
+
+    def keep(self, pool: str, n: int, pack: Callable[[], dict[str, bytes]]) -> None:
+        """Pack the state of a pool after an entry, and keep it."""
+        act, states = self.coordinator.operations, pack()
+        self.coordinator.writer.submit(
+            lambda: act.keep_snapshot(pool, n, states)
+        ).result()
 
     def _run(self) -> None:
         due, verified = self.coordinator.operations.due, time.monotonic()
@@ -76,14 +99,14 @@ class Background:
             if item is not None:
                 self._attempt("refit", self.refit, *item)
 
-    def _attempt(self, what: str, act: Callable[..., object], *words: str) -> None:
+    def _attempt(self, what: str, act: Callable[..., object], *words: Any) -> None:
         from truepool_serve.server.observation import LOGGER
 
         try:
             act(*words)
         except (TruepoolError, OSError) as error:
             if not self.is_closed:
-                fields = {"of": list(words), "reason": str(error)}
+                fields = {"of": list(map(str, words[:2])), "reason": str(error)}
                 LOGGER.error(f"{what} failed", extra={"fields": fields})
 
     def refit(self, pool: str, rule: str) -> None:

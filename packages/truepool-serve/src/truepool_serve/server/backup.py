@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import Connection, exc, func, insert, select
+from sqlalchemy import Connection, exc, func, insert, select, update
 
 from truepool.core.errors import LedgerError
 from truepool.core.files import atomic_path, check_path
@@ -78,6 +78,8 @@ def _copy(source: Connection, target: Ledger, *, commit: bool = True) -> int:
         rows = source.execution_options(yield_per=BLOCK).execute(select(table))
         for block in rows.mappings().partitions():
             target.connection.execute(insert(table), [dict(row) for row in block])
+    head = source.execute(select(schema.ledger.c.trail)).scalar()
+    target.connection.execute(update(schema.ledger).values(trail=head))
     entries = select(func.count()).select_from(schema.entries)
     return int(target.connection.execute(entries).scalar() or 0)
 

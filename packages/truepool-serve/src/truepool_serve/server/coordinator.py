@@ -217,6 +217,8 @@ class Coordinator:
         """Note which pools were verified, and at which record others were not."""
 
         def act() -> None:
+            for pool in set(self.operations.unverified) - set(found):
+                self.operations.mark(pool, None)
             for pool, error in found.items():
                 self.operations.mark(pool, error)
 

@@ -129,6 +129,8 @@ class Deployment:
     def __init__(self) -> None:
         self.n = 0
         self.chain = START
+        # The entries of the last snapshot and of the last erasure.
+        self.snapshot = self.erasure = 0
         self.config: PoolConfig | None = None
         self.agents: tuple[str, ...] = ()
         self.active: tuple[str, ...] = ()
@@ -222,6 +224,10 @@ class Deployment:
 
     def pack(self) -> dict[str, bytes]:
         """Return the whole state: of each rule by its name, and of the pool by ''."""
+        return self.freeze()()
+
+    def freeze(self) -> Callable[[], dict[str, bytes]]:
+        """Return what packs the state of now, in another thread if need be."""
         own = {
             "pool": self.pool.to_dict(),
             "agents": self.agents,
@@ -232,15 +238,32 @@ class Deployment:
             "endpoints": {a: place.to_dict() for a, place in self.endpoints.items()},
             "chain": self.chain.hex(),
         }
-        states = {name: rule.pack() for name, rule in self.rules.items()}
-        return {"": json.dumps(own).encode(), **states}
+        frozen = {name: rule.freeze() for name, rule in self.rules.items()}
+
+        def pack() -> dict[str, bytes]:
+            states = {name: state() for name, state in frozen.items()}
+            return {"": json.dumps(own).encode(), **states}
+
+        return pack
 
     @classmethod
     def unpack(cls, n: int, states: Mapping[str, bytes]) -> "Deployment":
         """Return the deployment after entry n."""
+        try:
+            return cls._unpack(n, states)
+        except (LookupError, TypeError, ValueError) as error:
+            if isinstance(error, TruepoolError):
+                raise
+            raise RecordError(
+                n, f"the snapshot after record {n} cannot be read: {error!r}"
+            ) from error
+
+    @classmethod
+    def _unpack(cls, n: int, states: Mapping[str, bytes]) -> "Deployment":
         own = json.loads(states[""])
         found = cls()
-        found.n, found.chain = n, bytes.fromhex(own["chain"])
+        found.n = found.snapshot = n
+        found.chain = bytes.fromhex(own["chain"])
         pool = found.config = PoolConfig.parse(own["pool"])
         found.agents, found.active = tuple(own["agents"]), tuple(own["active"])
         found.champion = own["champion"]
@@ -348,6 +371,7 @@ class Deployment:
             "settle": self._settle,
             "drop": self._drop,
             "erase": self._erase,
+            "snapshot": self._note_snapshot,
         }
         if kind not in steps:
             raise LedgerError(f"no record is called {kind!r:.40}; upgrade truepool")
@@ -510,13 +534,33 @@ class Deployment:
         return {"rules": content["rules"]}
 
     def _erase(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        self.erasure = self.n + 1
         return {"entries": content["entries"]}
+
+    def _note_snapshot(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Bind the state after an earlier entry to the chain."""
+        self.snapshot = max(self.snapshot, content["of"])
+        return {"of": content["of"], "states": content["states"]}
 
     def _known_rule(self, name: Any) -> str:
         if name not in self.rules:
             known = ", ".join(self.rules)
             raise SettingError(f"no rule is called {name!r:.60}; known: {known}")
         return str(name)
+
+
+def check_snapshot(n: int, states: Mapping[str, bytes], bound: Entry | None) -> None:
+    """Refuse a snapshot that is not the one that its entry is about.
+
+    One of an older version has no entry.
+    """
+    marks = {name: sha256(state).hexdigest() for name, state in states.items()}
+    if bound is not None and bound.content["states"] != marks:
+        raise RecordError(
+            n,
+            f"the snapshot after record {n} was changed: record {bound.n} has "
+            "other hashes",
+        )
 
 
 def relative_difference(one: Any, other: Any) -> float:

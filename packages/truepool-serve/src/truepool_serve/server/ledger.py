@@ -13,7 +13,6 @@ from sqlalchemy import (
     bindparam,
     delete,
     exc,
-    func,
     insert,
     inspect,
     select,
@@ -297,31 +296,39 @@ class Ledger:
 
     # snapshots, erasure
 
-    def add_snapshot(self, pool: int, n: int, states: dict[str, bytes]) -> None:
-        """Keep the states of the rules after an entry."""
+    def add_snapshot(self, pool: int, n: int, states: Mapping[str, bytes]) -> None:
+        """Keep the states of the rules after an entry, and of older ones the last."""
+        table = schema.snapshots
+        older = [known for known in self.snapshot_numbers(pool) if known < n]
+        self.connection.execute(
+            delete(table).where(table.c.pool == pool, table.c.n.in_(older[:-1]))
+        )
         rows = [
             {"pool": pool, "n": n, "rule": rule, "state": state}
             for rule, state in states.items()
         ]
-        self.connection.execute(insert(schema.snapshots), rows)
+        self.connection.execute(insert(table), rows)
 
-    def snapshot(
-        self, pool: int, most: int | None = None
-    ) -> tuple[int, dict[str, bytes]]:
-        """Return the number of the newest snapshot (up to an entry) and its states."""
+    def snapshot(self, pool: int, n: int) -> dict[str, bytes]:
+        """Return the states of the snapshot after an entry."""
         table = schema.snapshots
-        newest = select(func.max(table.c.n)).where(table.c.pool == pool)
-        if most is not None:
-            newest = newest.where(table.c.n <= most)
-        n = self.connection.execute(newest).scalar()
-        if n is None:
-            return 0, {}
         rows = self.connection.execute(
             select(table.c.rule, table.c.state).where(
                 table.c.pool == pool, table.c.n == n
             )
         )
-        return int(n), {rule: state for rule, state in rows}
+        return {rule: bytes(state) for rule, state in rows}
+
+    def snapshot_entries(self, pool: int, after: int) -> dict[int, Entry]:
+        """Return the entries that bind snapshots after an entry to the chain."""
+        table = schema.entries
+        rows = self.connection.execute(
+            select(*ENTRY).where(
+                table.c.pool == pool, table.c.kind == "snapshot", table.c.n > after
+            )
+        )
+        entries = [Entry(*row) for row in rows]
+        return {entry.content["of"]: entry for entry in entries}
 
     def snapshot_numbers(self, pool: int) -> list[int]:
         """Return the entries after which there is a snapshot."""

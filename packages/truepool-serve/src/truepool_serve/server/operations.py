@@ -5,7 +5,7 @@ Each refuses before it changes anything. All protocols come here, through `Coord
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -16,7 +16,12 @@ from typing import Any
 
 from truepool.core.errors import LedgerError, RequestError, TruepoolError
 from truepool_serve.server.configuration import PoolConfig, check_name
-from truepool_serve.server.deployment import Deployment, Entry, RecordError
+from truepool_serve.server.deployment import (
+    Deployment,
+    Entry,
+    RecordError,
+    check_snapshot,
+)
 from truepool_serve.server.ledger import Ledger
 from truepool_serve.server.reports import (
     Report,
@@ -28,6 +33,8 @@ from truepool_serve.server.reports import (
 from truepool_serve.server.rules import RefitJob, name_pool
 from truepool_serve.server.writer import attempt
 
+OWN = ("erase", "snapshot")
+"""Entries that a snapshot is taken with, or that are about one."""
 LOGGER = logging.getLogger("truepool_serve.server")
 SNAPSHOT_EVERY = 10_000
 """Entries of a pool between two snapshots: what a restart replays at most."""
@@ -41,6 +48,10 @@ class Operations:
         self.pools: dict[str, tuple[int, Deployment]] = {}
         self.unverified: dict[str, RecordError] = {}
         self.due: SimpleQueue[tuple[str, str] | None] = SimpleQueue()
+        # A coordinator packs in another thread: 200,000 open cases take half a second.
+        self.take_snapshot: (
+            Callable[[str, int, Callable[[], dict[str, bytes]]], None] | None
+        ) = None
 
     def reset(self) -> None:
         """Forget all that is in memory; it is read from the ledger again."""
@@ -60,7 +71,7 @@ class Operations:
             number = self.ledger.pool_number(name) if known is None else known[0]
             try:
                 with name_pool(name):
-                    deployment = known[1] if known else self._load(number)
+                    deployment = known[1] if known else self._load(number, name)
                     known = number, self._catch_up(number, deployment, name)
             except RecordError as error:  # of this pool, and of no other
                 self.mark(name, error)
@@ -100,7 +111,7 @@ class Operations:
             if entry.body is None and name in self.pools:
                 # Erased by another coordinator: only a snapshot knows what it did.
                 del self.pools[name]
-                return self._catch_up(number, self._load(number), name)
+                return self._catch_up(number, self._load(number, name), name)
             try:
                 entry.check(deployment.chain)
             except RecordError as error:  # verification is apart, and stops nobody
@@ -109,10 +120,18 @@ class Operations:
             deployment.recover(entry)
         return deployment
 
-    def _load(self, number: int) -> Deployment:
-        """State of a pool at its last snapshot."""
-        n, states = self.ledger.snapshot(number)
-        return Deployment.unpack(n, states) if states else Deployment()
+    def _load(self, number: int, name: str) -> Deployment:
+        """State of a pool at its last snapshot that is as its entry says."""
+        numbers = self.ledger.snapshot_numbers(number)[::-1]
+        bound = self.ledger.snapshot_entries(number, min(numbers, default=0))
+        for n in numbers:
+            states = self.ledger.snapshot(number, n)
+            try:
+                check_snapshot(n, states, bound.get(n))
+                return Deployment.unpack(n, states)
+            except RecordError as error:
+                self.mark(name, error)
+        return Deployment()
 
     def check_agent(self, pool: str, agent: str | None) -> None:
         """Refuse an agent that the pool does not have."""
@@ -384,7 +403,7 @@ class Operations:
         if gone:
             self._record(number, deployment, "erase", None, {"entries": gone})
             # What cannot be replayed any more must be in a snapshot.
-            self.ledger.add_snapshot(number, deployment.n, deployment.pack())
+            self._keep(number, deployment, deployment.n, deployment.pack())
         return {"cases": len(cases), "entries": gone}
 
     def _record(
@@ -399,9 +418,28 @@ class Operations:
     ) -> Entry:
         entry = deployment.record(kind, case, time.time(), content, by, fitted)
         self.ledger.append(number, entry)
-        if entry.n % SNAPSHOT_EVERY == 0 and kind != "erase":
-            self.ledger.add_snapshot(number, entry.n, deployment.pack())
+        if deployment.n - deployment.snapshot >= SNAPSHOT_EVERY and kind not in OWN:
+            deployment.snapshot = deployment.n  # and no second one meanwhile
+            if self.take_snapshot is None:
+                self._keep(number, deployment, deployment.n, deployment.pack())
+            else:
+                name, n = deployment.pool.name, deployment.n
+                self.take_snapshot(name, n, deployment.freeze())
         return entry
+
+    def keep_snapshot(self, pool: str, n: int, states: Mapping[str, bytes]) -> None:
+        """Keep the state after an entry, unless a case was erased since."""
+        number, deployment = self.find(pool)
+        if deployment.erasure <= n:
+            self._keep(number, deployment, n, states)
+
+    def _keep(
+        self, number: int, deployment: Deployment, n: int, states: Mapping[str, bytes]
+    ) -> None:
+        self.ledger.add_snapshot(number, n, states)
+        marks = {name: sha256(state).hexdigest() for name, state in states.items()}
+        content = {"of": n, "states": marks}
+        self._record(number, deployment, "snapshot", None, content)
 
 
 def _most_waiting(deployment: Deployment) -> int:

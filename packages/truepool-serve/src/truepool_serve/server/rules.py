@@ -5,9 +5,10 @@ A deployed pool has one rule that decides, and others that run in its shadow.
 
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -109,8 +110,11 @@ class Rule(ABC):
         """Weight of each agent, where the rule has weights."""
 
     @abstractmethod
-    def pack(self) -> bytes:
-        """Return the state as bytes that `unpack` understands."""
+    def freeze(self) -> Callable[[], bytes]:
+        """Return what makes bytes of the state of now, which `unpack` understands.
+
+        It may be called in another thread, while the rule goes on.
+        """
 
     @abstractmethod
     def unpack(self, state: bytes) -> None:
@@ -269,9 +273,9 @@ class OnlineRule(Rule):
         """Weights of now."""
         return self.stream.weights
 
-    def pack(self) -> bytes:
-        """Return the stream as an archive, with the cases that wait."""
-        return persistence.pack(self.stream.__getstate__())
+    def freeze(self) -> Callable[[], bytes]:
+        """Return what packs the stream, with the cases that wait."""
+        return partial(persistence.pack, self.stream.__getstate__())
 
     def unpack(self, state: bytes) -> None:
         """Go on from a saved stream."""
@@ -355,9 +359,9 @@ class SavedPoolRule(Rule):
         weights = self.pool.explain().weights
         return None if weights is None else dict(weights)
 
-    def pack(self) -> bytes:
+    def freeze(self) -> Callable[[], bytes]:
         """Nothing changes."""
-        return b""
+        return bytes
 
     def unpack(self, state: bytes) -> None:
         """Nothing changes."""

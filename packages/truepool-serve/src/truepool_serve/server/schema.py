@@ -34,6 +34,8 @@ MIGRATIONS: dict[int, tuple[str, ...]] = {
     3: (
         "ALTER TABLE tokens ADD COLUMN until FLOAT",
         "UPDATE tokens SET until = revoked, revoked = NULL WHERE revoked > {now}",
+        "ALTER TABLE trail ADD COLUMN chain TEXT",
+        "ALTER TABLE ledger ADD COLUMN trail TEXT",
     ),
 }
 """What makes each version of the one before: plain SQL of SQLite and PostgreSQL.
@@ -42,7 +44,13 @@ New tables are made besides."""
 
 metadata = MetaData()
 
-ledger = Table("ledger", metadata, Column("version", Integer, nullable=False))
+ledger = Table(
+    "ledger",
+    metadata,
+    Column("version", Integer, nullable=False),
+    # The hash of the last action of the trail.
+    Column("trail", Text),
+)
 
 pools = Table(
     "pools",
@@ -125,4 +133,6 @@ trail = Table(
     Column("detail", Text),
     Column("role", Text),
     Column("agent", Text),
+    # Hash of the action and of the one before; an older version made none.
+    Column("chain", Text),
 )

@@ -12,15 +12,20 @@ import numpy as np
 from truepool.core import archive
 from truepool.core.errors import LedgerError
 from truepool.online import persistence
+from truepool_serve.server.access import verify_trail
 from truepool_serve.server.deployment import (
     START,
     TOLERANCE,
     Deployment,
     RecordError,
+    check_snapshot,
     relative_difference,
 )
 from truepool_serve.server.ledger import Ledger
 from truepool_serve.server.rules import name_pool
+
+TRAIL = "(trail)"
+"""What stands for the trail of administration, which belongs to no pool."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,11 @@ def verify_all(ledger: Ledger, pool: str | None = None) -> list[Verification | F
     """Verify a pool, or all of them, as they are at one moment."""
     found: list[Verification | Fault] = []
     with ledger.moment():
+        if pool is None:
+            try:
+                verify_trail(ledger)
+            except RecordError as error:
+                found.append(Fault(TRAIL, error.record, str(error)))
         for name in ledger.pool_names() if pool is None else [pool]:
             try:
                 found.append(verify(ledger, name))
@@ -81,6 +91,7 @@ def verify(ledger: Ledger, pool: str) -> Verification:
 
 def _replay(ledger: Ledger, pool: str, number: int) -> Verification:
     marks = set(ledger.snapshot_numbers(number))
+    bound = ledger.snapshot_entries(number, min(marks, default=0))
     deployment: Deployment | None = Deployment()
     chain, n, replayed, apart, erased = START, 0, 0, 0, 0
     for entry in ledger.entries(number):
@@ -95,7 +106,8 @@ def _replay(ledger: Ledger, pool: str, number: int) -> Verification:
             apart += not deployment.verify(entry)
             replayed += 1
         if n in marks:
-            states = ledger.snapshot(number, n)[1]
+            states = ledger.snapshot(number, n)
+            check_snapshot(n, states, bound.get(n))
             kept = Deployment.unpack(n, states)
             if deployment is not None:
                 _compare(n, deployment.pack(), states)

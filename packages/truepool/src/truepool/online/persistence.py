@@ -3,7 +3,7 @@
 The learner is found in the registry by its name, as pools are; see docs/saved_pools.md.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ from truepool.pools import Pool
 from truepool.pools import persistence as pools
 
 KIND = archive.Kind("stream", 1, StreamFileError)
+PART = 1000
+"""Cases that are stacked at a time."""
 HELD = {record.__name__: record for record in (*pools.RECORDS, Recalibration)}
 """Dataclasses that a stream may hold, by name."""
 
@@ -113,11 +115,20 @@ def _plain(stream: Mapping[str, Any]) -> dict[str, Any]:
         "experts": stream["experts"] and stream["experts"].to_dict(),
         "limit": stream["memory"],
         "waiting": list(stream["waiting"]),
-        "reports": np.array([d.reports for d in waiting]).reshape(-1, N, C),
-        "used": np.array([d.unnormalised for d in waiting]).reshape(-1, N),
+        "reports": _stack([d.reports for d in waiting], (N, C)),
+        "used": _stack([d.unnormalised for d in waiting], (N,)),
         "known": list(stream["outcomes"]),
         "outcomes": np.array(list(stream["outcomes"].values()), dtype=np.int64),
     }
+
+
+def _stack(arrays: Sequence[FloatArray], shape: tuple[int, ...]) -> FloatArray:
+    """Stack arrays, a part at a time: other threads take turns in between."""
+    found = np.empty((len(arrays), *shape))
+    for start in range(0, len(arrays), PART):
+        part = arrays[start : start + PART]
+        found[start : start + PART] = np.array(part).reshape(-1, *shape)
+    return found
 
 
 def _stream(saved: Mapping[str, Any]) -> dict[str, Any]:
