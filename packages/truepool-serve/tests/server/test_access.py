@@ -23,6 +23,9 @@ OPERATIONS = {
     "list": ("GET", "/v1/pools", None, {OPERATOR, ADMIN}),
     "describe": ("GET", "/v1/pools/fraud", None, {OPERATOR, ADMIN}),
     "join": ("POST", "/v1/pools/fraud/agents", {"name": "dan"}, {ADMIN}),
+    "alarms": ("GET", "/v1/pools/fraud/alarms", None, {OPERATOR, ADMIN}),
+    "delete": ("DELETE", "/v1/pools/fraud", None, {ADMIN}),
+    "decisions": ("POST", "/v1/pools/fraud/decisions", '{"case": "open"}', {OPERATOR, ADMIN}),
     "leave": ("DELETE", "/v1/pools/fraud/agents/cyd", None, {ADMIN}),
     "register": (
         "PUT", "/v1/pools/fraud/agents/ada/endpoint",

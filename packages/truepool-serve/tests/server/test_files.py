@@ -21,7 +21,7 @@ def nursery():
 
 def reported(place):
     with Ledger(place, write=False) as ledger, ledger.moment():
-        return ledger.waiting(1)
+        return ledger.waiting(1)[0]
 
 
 def fill(service):

@@ -85,6 +85,10 @@ def serve(
         str | None,
         key("traces", "Collector of OpenTelemetry traces.", "URL"),
     ] = None,
+    alarm_webhook: Annotated[
+        str | None,
+        key("alarm-webhook", "Where each new alarm is sent, as JSON.", "URL"),
+    ] = None,
     verify_every: Annotated[
         float,
         key(
@@ -103,6 +107,7 @@ def serve(
     from truepool.cli.screen import print_line
     from truepool.core.errors import SettingError
     from truepool.core.files import exit_on_sigterm
+    from truepool_serve.server.alarms import check_webhook
     from truepool_serve.server.background import Background
     from truepool_serve.server.coordinator import Coordinator
     from truepool_serve.server.databases import display_name
@@ -136,6 +141,8 @@ def serve(
         coordinator = stack.enter_context(
             Coordinator(ledger, create=not check, rate=rate_limit or None)
         )
+        if alarm_webhook is not None:
+            coordinator.alarms.webhook = check_webhook(alarm_webhook)
         open_to_all = coordinator.access.is_open
         if exposed and open_to_all:
             raise _exposed(name, host)
@@ -146,6 +153,7 @@ def serve(
         import uvicorn
 
         from truepool_serve.server.http import app
+        from truepool_serve.server.limits import LimitedProtocol
 
         start_logging(log.value)
         runner = stack.enter_context(asyncio.Runner())
@@ -172,6 +180,7 @@ def serve(
             ssl_cert_reqs=0 if tls_client_ca is None else 2,
             log_config=None,
             access_log=False,
+            http=LimitedProtocol,
             timeout_graceful_shutdown=GRACE,
         )
         scheme = "http" if tls_cert is None else "https"

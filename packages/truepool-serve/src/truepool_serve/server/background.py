@@ -36,6 +36,8 @@ ONE_THREAD = dict.fromkeys(
 Snapshot: TypeAlias = tuple[str, int, Callable[[], dict[str, bytes]]]
 """A pool, the number of an entry, and what packs the state after it."""
 HOUR = 3600.0
+WATCH_EVERY = 5.0
+"""Seconds between two looks at the feeds."""
 MORE = 10
 """New settled cases after which a refit that failed is tried again."""
 
@@ -73,9 +75,15 @@ class Background:
             thread.join()
 
     def _keep(self) -> None:
-        """Pack snapshots, and submit them like requests."""
-        while (item := self.snapshots.get()) is not None:
-            self._attempt("snapshot", self.keep, *item)
+        """Pack snapshots, submit them like requests, and watch the feeds."""
+        while not self.is_closed:
+            try:
+                item = self.snapshots.get(timeout=WATCH_EVERY)
+            except Empty:
+                self._attempt("watch", self.coordinator.alarms.update)
+                continue
+            if item is not None:
+                self._attempt("snapshot", self.keep, *item)
 
     def keep(self, pool: str, n: int, pack: Callable[[], dict[str, bytes]]) -> None:
         """Pack the state of a pool after an entry, and keep it."""

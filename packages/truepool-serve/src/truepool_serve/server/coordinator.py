@@ -14,18 +14,19 @@ from truepool.core.errors import RequestError
 from truepool_serve.server import access
 from truepool_serve.server.access import AGENT, Access, Caller, read_trail
 from truepool_serve.server.agent_calls import AgentCalls, check_deadline, check_features
+from truepool_serve.server.alarms import Alarms
 from truepool_serve.server.answers import Answer, after
 from truepool_serve.server.deployment import RecordError
 from truepool_serve.server.history import History
 from truepool_serve.server.ledger import Ledger
 from truepool_serve.server.metrics import Metrics
 from truepool_serve.server.operations import Operations, describe
-from truepool_serve.server.predictions import Case, Plan, conclude, plan, record, score
+from truepool_serve.server.predictions import Case, Plan, conclude, plan, score
 from truepool_serve.server.reports import Report
 from truepool_serve.server.rules import RefitJob
 from truepool_serve.server.writer import JointOperation, Writer
 
-PROBE_EVERY = 1.0
+PROBE_EVERY = 0.1
 """Seconds between two writes that only show that one can write: anyone may ask."""
 
 
@@ -51,12 +52,13 @@ class Coordinator:
         self.writer = Writer(
             self.ledger.transaction, self.operations.reset, self.metrics
         )
-        self.metrics.watch(self.operations, self.writer.queue)
         self._reporting = JointOperation(
             self.operations.submit_all, self._count_reports
         )
         self.calls = AgentCalls()
+        self.alarms = Alarms(self)
         self.access.on_end = lambda: self.writer.submit(self.access.end)
+        self.metrics.watch(self.operations, self.writer.queue, self.alarms)
         self._probed = -PROBE_EVERY
 
     def close(self) -> None:
@@ -143,14 +145,33 @@ class Coordinator:
         caller.check("decide", pool)
         return self.writer.submit(lambda: score(self.operations, pool, cases))
 
-    def record(self, caller: Caller, pool: str, case: str, given: Case) -> Answer:
-        """Store all reports on a case, and decide it."""
+    def decide_all(
+        self,
+        caller: Caller,
+        pool: str,
+        cases: Sequence[tuple[str, Mapping[str, Any] | None]],
+    ) -> Answer:
+        """Decide cases, all or none."""
+        caller.check("decide", pool)
+        by = caller.token
+        return self.writer.submit(
+            lambda: {"decisions": self.operations.decide_all(pool, cases, by)},
+            self._count_decision(pool, len(cases)),
+        )
+
+    def record(
+        self,
+        caller: Caller,
+        pool: str,
+        cases: Sequence[tuple[str, Mapping[str, Any], Mapping[str, float]]],
+    ) -> Answer:
+        """Store all reports on cases, and decide these, all or none."""
         caller.check("report", pool)
         caller.check("decide", pool)
         by = caller.token
         return self.writer.submit(
-            lambda: record(self.operations, pool, case, given, by),
-            self._count_decision(pool),
+            lambda: self.operations.record_all(pool, cases, by),
+            self._count_decision(pool, len(cases)),
         )
 
     def settle(
@@ -168,6 +189,13 @@ class Coordinator:
         """Remove what is known of a case."""
         caller.check("erase", pool)
         return self._with_trail(caller, "erase", self.operations.erase, pool, [case])
+
+    def delete(self, caller: Caller, pool: str) -> Answer:
+        """Remove a pool with all its records; the trail says who did it."""
+        caller.check("erase", pool)
+        return self._with_tokens(
+            self._with_trail(caller, "delete", self.operations.delete, pool)
+        )
 
     def issue(
         self, caller: Caller, role: str, pool: str | None, agent: str | None
@@ -258,6 +286,12 @@ class Coordinator:
         only = caller.agent if caller.role == AGENT else None
         return self.writer.submit(lambda: self.operations.case(pool, case, only))
 
+    def alarms_of(self, caller: Caller, pool: str) -> Answer:
+        """Return the alarms of a pool that last."""
+        caller.check("read", pool)
+        find = self.operations.find
+        return self.writer.submit(lambda: find(pool) and self.alarms.of(pool))
+
     def history(self, caller: Caller, pool: str, last: int) -> History:
         """Return the last settled cases of a pool."""
         caller.check("read", pool)
@@ -290,8 +324,8 @@ class Coordinator:
 
         return self.writer.submit(both)
 
-    def _count_decision(self, pool: str) -> Callable[[Any], None]:
-        return lambda _: self.metrics.decisions.labels(pool).inc()
+    def _count_decision(self, pool: str, cases: int = 1) -> Callable[[Any], None]:
+        return lambda _: self.metrics.decisions.labels(pool).inc(cases)
 
     def _count_reports(
         self, requests: list[tuple[str, Sequence[Report]]], answers: list[Any]

@@ -8,7 +8,7 @@ it was on any machine. `Deployment.verify` makes each entry again, and compares.
 import base64
 import json
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from math import inf
@@ -291,10 +291,27 @@ class Deployment:
         """Class number with the lowest expected cost, for pooled coordinates (C,)."""
         return int(choose(pooled[None], self._costs(columns), self.pool.threshold)[0])
 
-    def check_open(self, case: str) -> None:
+    def check_quorum(
+        self,
+        case: str,
+        reported: Collection[str],
+        missing: Mapping[str, str] | None = None,
+    ) -> None:
+        """Refuse to decide a case by fewer agents than the pool wants."""
+        least = self.pool.min_agents
+        if len(reported) < least:
+            raise RequestError(
+                "unavailable",
+                f"a case of this pool is decided by at least {least} agents "
+                f"(min_agents); case {case!r:.60} has {len(reported)}. "
+                + "".join(f"{agent}: {why}. " for agent, why in (missing or {}).items())
+                + "It is not decided: ask again when more have reported.",
+            )
+
+    def check_open(self, case: str, more: int = 1) -> None:
         """Refuse to decide a case while too many wait for an outcome."""
         most = self.pool.open_cases
-        if any(rule.waiting >= most for rule in self.rules.values()):
+        if any(rule.waiting + more > most for rule in self.rules.values()):
             raise RequestError(
                 "too-many",
                 f"at most {most:,} cases of a pool may wait for an outcome "

@@ -2,9 +2,11 @@
 
 import json
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +36,15 @@ BLOCK = 10_000
 class _Counts:
     """What is counted in a transaction, to be written once at its end."""
 
-    waiting: dict[int, int] = field(default_factory=dict)
-    changed: set[int] = field(default_factory=set)
+    waiting: dict[int, dict[int, int]] = field(default_factory=dict)
+    changed: set[tuple[int, int]] = field(default_factory=set)
     last: dict[int, int] = field(default_factory=dict)
+
+    def drop(self, pool: int) -> None:
+        """Forget a pool that was deleted."""
+        self.waiting.pop(pool, None)
+        self.changed = {key for key in self.changed if key[0] != pool}
+        self.last.pop(pool, None)
 
 
 class Ledger:
@@ -153,12 +161,38 @@ class Ledger:
             )
         return number
 
-    def lock_pool(self, name: str) -> None:
-        """Keep other coordinators from changing a pool until the transaction ends."""
-        if self.shared:
-            check_name("a pool", name)
-            self.connection.execute(LOCK_POOL, {"name": name})
-        self.locked.add(name)
+    def lock_pool(self, name: str) -> int | None:
+        """Keep other coordinators from changing a pool until the transaction ends.
+
+        Returns its number.
+        """
+        check_name("a pool", name)
+        statement = LOCK_POOL if self.shared else FIND_POOL
+        found = self.connection.execute(statement, {"name": name}).scalar()
+        if found is not None:
+            self.locked.add(name)
+        return found
+
+    def delete_pool(self, pool: int, name: str) -> None:
+        """Remove a pool, its records, and the tokens of its agents."""
+        execute, refits = self.connection.execute, schema.entries.c.kind == "refit"
+        rows = execute(
+            select(schema.entries.c.pool, schema.entries.c.body).where(refits)
+        )
+        own: set[str] = set()
+        others: set[str] = set()
+        for owner, body in rows:
+            marks = json.loads(body)["pools"].values()
+            (own if owner == pool else others).update(marks)
+        gone = list(own - others)
+        execute(delete(schema.fitted).where(schema.fitted.c.hash.in_(gone)))
+        for table in (schema.entries, schema.reports, schema.snapshots, schema.waiting):
+            execute(delete(table).where(table.c.pool == pool))
+        ended = update(schema.tokens).where(schema.tokens.c.pool == name)
+        execute(ended.values(revoked=time.time()))
+        execute(delete(schema.pools).where(schema.pools.c.id == pool))
+        self._counts.drop(pool)
+        self.locked.discard(name)
 
     def pool_names(self) -> list[str]:
         """Return the names of all pools."""
@@ -256,26 +290,28 @@ class Ledger:
         """
         written = self.database.add_reports(self.driver, pool, rows, at)
         if written:
-            self.change_waiting(pool, len(rows))
+            self.change_waiting(pool, Counter(map(itemgetter(1), rows)), 1)
         return written
 
-    def waiting(self, pool: int) -> int:
-        """Return the number of reports on cases that are not decided."""
+    def waiting(self, pool: int) -> dict[int, int]:
+        """Return how many reports of each agent are on cases that are not decided."""
         counts = self._counts.waiting
         if pool not in counts:
-            found = self.connection.execute(WAITING, {"which": pool}).scalar()
-            counts[pool] = int(found or 0)
+            counts[pool] = dict(self._execute(WAITING, (pool,)).fetchall())
         return counts[pool]
 
-    def change_waiting(self, pool: int, change: int) -> None:
+    def change_waiting(self, pool: int, agents: Mapping[int, int], sign: int) -> None:
         """Count reports that now wait for a decision, or no longer do."""
-        self._counts.waiting[pool] = self.waiting(pool) + change
-        self._counts.changed.add(pool)
+        waiting = self.waiting(pool)
+        for agent, number in agents.items():
+            waiting[agent] = waiting.get(agent, 0) + sign * number
+            self._counts.changed.add((pool, agent))
 
     def _write_counts(self) -> None:
-        """Write what was counted in a transaction, once for each pool."""
-        for pool in self._counts.changed:
-            self._execute(SET_WAITING, (self._counts.waiting[pool], pool))
+        """Write what was counted in a transaction, once for each agent."""
+        for pool, agent in self._counts.changed:
+            number = self._counts.waiting[pool][agent]
+            self._execute(SET_WAITING, (pool, agent, number))
         for pool, number in self._counts.last.items():
             self._execute(SET_LAST, (number, pool))
         self._counts.changed.clear()
@@ -354,16 +390,15 @@ class Ledger:
         """
         entries, reports, snapshots = schema.entries, schema.reports, schema.snapshots
         execute = self.connection.execute
-        gone = execute(
-            delete(reports).where(reports.c.pool == pool, reports.c.case == case)
-        )
+        waited = self.reports(pool, case)
+        execute(delete(reports).where(reports.c.pool == pool, reports.c.case == case))
         changed = execute(
             update(entries)
             .where(entries.c.pool == pool, entries.c.case == case)
             .values(body=None, case=None)
         )
         if not changed.rowcount:  # the case was not decided
-            self.change_waiting(pool, -gone.rowcount)
+            self.change_waiting(pool, dict.fromkeys(waited, 1), -1)
         execute(
             delete(snapshots).where(
                 snapshots.c.pool == pool, snapshots.c.n >= from_entry
@@ -411,13 +446,16 @@ class Ledger:
 
 
 CREATE_POOL = text(
-    "INSERT INTO pools (name, last, waiting) VALUES (:name, 0, 0) "
+    "INSERT INTO pools (name, last) VALUES (:name, 0) "
     "ON CONFLICT DO NOTHING RETURNING id"
 )
 FIND_POOL = select(schema.pools.c.id).where(schema.pools.c.name == bindparam("name"))
 LOCK_POOL = FIND_POOL.with_for_update()
-WAITING = select(schema.pools.c.waiting).where(schema.pools.c.id == bindparam("which"))
-SET_WAITING = "UPDATE pools SET waiting = ? WHERE id = ?"
+WAITING = "SELECT agent, number FROM waiting WHERE pool = ?"
+SET_WAITING = (
+    "INSERT INTO waiting (pool, agent, number) VALUES (?, ?, ?) "
+    "ON CONFLICT (pool, agent) DO UPDATE SET number = excluded.number"
+)
 ENTRY = [schema.entries.c[name] for name in Entry.COLUMNS]
 LAST_ENTRY = select(schema.pools.c.last).where(schema.pools.c.id == bindparam("which"))
 SET_LAST = "UPDATE pools SET last = ? WHERE id = ?"

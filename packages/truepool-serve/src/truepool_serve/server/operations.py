@@ -5,6 +5,7 @@ Each refuses before it changes anything. All protocols come here, through `Coord
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,7 +16,8 @@ from queue import SimpleQueue
 from typing import Any
 
 from truepool.core.errors import LedgerError, RequestError, TruepoolError
-from truepool_serve.server.configuration import PoolConfig, check_name
+from truepool_serve.server.configuration import PoolConfig, RuleConfig, check_name
+from truepool_serve.server.databases import Row
 from truepool_serve.server.deployment import (
     Deployment,
     Entry,
@@ -67,8 +69,12 @@ class Operations:
         if known is not None and name in self.ledger.locked:
             return known
         if known is None or self.ledger.shared:
-            self.ledger.lock_pool(name)
-            number = self.ledger.pool_number(name) if known is None else known[0]
+            number = self.ledger.lock_pool(name)
+            if number is None or (known is not None and known[0] != number):
+                self.pools.pop(name, None)  # another coordinator deleted it
+                known = None
+            if number is None:
+                number = self.ledger.pool_number(name)
             try:
                 with name_pool(name):
                     deployment = known[1] if known else self._load(number, name)
@@ -142,6 +148,7 @@ class Operations:
     def create(self, given: Any) -> dict[str, Any]:
         """Deploy a pool; the same one again changes nothing."""
         config = PoolConfig.parse(given)
+        config.rule.check_new()
         config.make_rule()  # refuses before anything is written
         number = self.ledger.create_pool(config.name)
         if number is None:  # it is there
@@ -159,6 +166,14 @@ class Operations:
         self._record(number, deployment, "create", None, {"pool": config.to_dict()})
         return config.to_dict()
 
+    def delete(self, pool: str) -> dict[str, Any]:
+        """Remove a pool with all that is known of it."""
+        number, deployment = self.find(pool)
+        self.ledger.delete_pool(number, pool)
+        self.pools.pop(pool, None)
+        self.unverified.pop(pool, None)
+        return {"name": pool, "entries": deployment.n}
+
     def change(
         self, pool: str, kind: str, content: Mapping[str, Any]
     ) -> dict[str, Any]:
@@ -172,6 +187,7 @@ class Operations:
             return describe(deployment)
         if kind == "challenge":
             deployment.check_new_rule(content["name"])
+            RuleConfig.parse(content["rule"]).check_new()
         previous = deployment.champion
         # If a rule refuses, others may have changed: the pool is then read again.
         del self.pools[pool]
@@ -196,8 +212,9 @@ class Operations:
         if not rows:
             return {"stored": 0, "repeated": 0}
         at = time.time()
-        room = _most_waiting(deployment) - self.ledger.waiting(number)
-        if len(rows) <= room and self.ledger.add_reports(number, rows, at):
+        if self._has_room(number, deployment, rows) and self.ledger.add_reports(
+            number, rows, at
+        ):
             return {"stored": len(rows), "repeated": 0}
         new: dict[tuple[str, int], bytes] = {}
         for case, agent, value in rows:
@@ -219,12 +236,12 @@ class Operations:
             if old is None:
                 new[case, agent] = value
         rest = [(case, agent, value) for (case, agent), value in new.items()]
-        if len(rest) > room:
+        if not self._has_room(number, deployment, rest):
             raise RequestError(
                 "too-many",
-                f"at most {_most_waiting(deployment):,} reports of pool {pool!r} may "
-                "wait for a decision (open_cases times its agents); decide or erase "
-                "cases first",
+                f"at most {deployment.pool.open_cases:,} reports of an agent of pool "
+                f"{pool!r} may wait for a decision (open_cases); decide or erase cases "
+                "first",
             )
         if rest:
             self.ledger.add_reports(number, rest, at)
@@ -253,9 +270,20 @@ class Operations:
             raise
         except TruepoolError:
             return False
-        room = _most_waiting(deployment) - self.ledger.waiting(number)
-        return 0 < len(rows) <= room and self.ledger.add_reports(
-            number, rows, time.time()
+        return (
+            bool(rows)
+            and self._has_room(number, deployment, rows)
+            and self.ledger.add_reports(number, rows, time.time())
+        )
+
+    def _has_room(
+        self, number: int, deployment: Deployment, rows: Sequence[Row]
+    ) -> bool:
+        """Whether so many reports may wait; what one agent has is no other's."""
+        waiting, most = self.ledger.waiting(number), deployment.pool.open_cases
+        return all(
+            waiting.get(agent, 0) + new <= most
+            for agent, new in Counter(map(itemgetter(1), rows)).items()
         )
 
     def decide(
@@ -273,15 +301,75 @@ class Operations:
         number, deployment = self.find(pool)
         check_name("a case", case)
         entry = self.ledger.find_entry(number, case, "decide")
-        if entry is None:
+        if entry is not None:
+            _check_same_columns(entry, case, columns)
+        else:
             stored = self.ledger.reports(number, case)
             reports = known_reports(deployment, case, stored)
             content = {"reports": reports, "columns": check_columns(columns)}
             content["missing"] = dict(missing or {})
+            deployment.check_quorum(case, reports)
             deployment.check_open(case)
             entry = self._record(number, deployment, "decide", case, content, by)
-            self.ledger.change_waiting(number, -len(stored))
+            self.ledger.change_waiting(number, dict.fromkeys(stored, 1), -1)
         return answer(deployment, entry)
+
+    def decide_all(
+        self,
+        pool: str,
+        cases: Sequence[tuple[str, Mapping[str, Any] | None]],
+        by: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """Decide cases by the reports on them, all or none."""
+        number, deployment = self.find(pool)
+        if len({case for case, _ in cases}) < len(cases):
+            raise RequestError("invalid", "a batch names each case once")
+        new = 0
+        for case, columns in cases:
+            check_name("a case", case)
+            entry = self.ledger.find_entry(number, case, "decide")
+            if entry is not None:
+                _check_same_columns(entry, case, columns)
+                continue
+            new += 1
+            reports = self.ledger.reports(number, case)
+            deployment.check_quorum(case, known_reports(deployment, case, reports))
+            deployment.threshold(check_columns(columns))
+            deployment.check_open(case, new)
+        return [self.decide(pool, case, columns, by) for case, columns in cases]
+
+    def record_all(
+        self,
+        pool: str,
+        cases: Sequence[tuple[str, Mapping[str, Any], Mapping[str, float]]],
+        by: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """Store all reports on cases and decide these, all or none."""
+        number, deployment = self.find(pool)
+        if len({case for case, _, _ in cases}) < len(cases):
+            raise RequestError("invalid", "a batch names each case once")
+        new = 0
+        for case, reports, columns in cases:
+            check_name("a case", case)
+            entry = self.ledger.find_entry(number, case, "decide")
+            if entry is not None:
+                _check_same_columns(entry, case, columns)
+                continue
+            new += 1
+            stored = self.ledger.reports(number, case)
+            there = {deployment.agents[i]: value for i, value in stored.items()}
+            if not {*there, *reports} & set(deployment.active):
+                raise RequestError("invalid", f"case {case!r:.60} has no report")
+            deployment.check_quorum(case, {*there, *reports} & set(deployment.active))
+            deployment.threshold(check_columns(columns))
+            deployment.check_open(case, new)
+        given = [
+            (case, agent, report)
+            for case, reports, _ in cases
+            for agent, report in reports.items()
+        ]
+        self.submit(pool, given)
+        return [self.decide(pool, case, columns, by) for case, _, columns in cases]
 
     def settle(
         self, pool: str, outcomes: Sequence[tuple[str, Any]], by: str | None = None
@@ -442,8 +530,18 @@ class Operations:
         self._record(number, deployment, "snapshot", None, content)
 
 
-def _most_waiting(deployment: Deployment) -> int:
-    return deployment.pool.open_cases * max(1, len(deployment.active))
+def _check_same_columns(
+    entry: Entry, case: str, columns: Mapping[str, Any] | None
+) -> None:
+    """Refuse to answer a decision that was made at other costs."""
+    known = entry.content.get("columns") or {}
+    if columns and check_columns(columns) != known:
+        raise RequestError(
+            "conflict",
+            f"case {case!r:.60} was decided with columns {known!r:.80}; got "
+            f"{dict(columns)!r:.80}. A decision cannot be changed; to see it, ask "
+            "without columns.",
+        )
 
 
 def answer(deployment: Deployment, entry: Entry) -> dict[str, Any]:

@@ -36,6 +36,10 @@ MIGRATIONS: dict[int, tuple[str, ...]] = {
         "UPDATE tokens SET until = revoked, revoked = NULL WHERE revoked > {now}",
         "ALTER TABLE trail ADD COLUMN chain TEXT",
         "ALTER TABLE ledger ADD COLUMN trail TEXT",
+        "INSERT INTO waiting (pool, agent, number) SELECT r.pool, r.agent, count(*) "
+        "FROM reports AS r WHERE NOT EXISTS (SELECT 1 FROM entries AS e WHERE "
+        'e.pool = r.pool AND e."case" = r."case") GROUP BY r.pool, r.agent',
+        "ALTER TABLE pools DROP COLUMN waiting",
     ),
 }
 """What makes each version of the one before: plain SQL of SQLite and PostgreSQL.
@@ -58,8 +62,16 @@ pools = Table(
     Column("id", Integer, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
     Column("last", Integer, nullable=False),
-    # Reports on cases that are not decided yet: what the limit on open cases is about.
-    Column("waiting", Integer, nullable=False, server_default="0"),
+)
+
+# Reports of each agent on cases that are not decided yet: what the limit is about.
+waiting = Table(
+    "waiting",
+    metadata,
+    Column("pool", Integer, primary_key=True),
+    Column("agent", Integer, primary_key=True, autoincrement=False),
+    Column("number", Integer, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 entries = Table(

@@ -1,6 +1,5 @@
 """Deployed pools as models: reports in, probability and decision out."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any, final
 
@@ -55,19 +54,16 @@ class PoolModels(Models):
         known = await after(to.describe(caller, pool))
         agents, labels = known["agents"], known["labels"]
         rest = dict(asked.inputs)
-        cases = rest.pop(CASE, None)
+        named = rest.pop(CASE, None)
         reports = _reports(rest, agents, len(labels))
-        names = None if cases is None else _names(cases, len(reports))
+        names = None if named is None else _names(named, len(reports))
         columns = _columns(rest, known["costs"], len(reports))
         given = list(zip(reports, columns, strict=True))
         if names is None:
             answers = await after(to.score(caller, pool, given))
         else:
-            waiting = [
-                after(to.record(caller, pool, name, case))
-                for name, case in zip(names, given, strict=True)
-            ]
-            answers = await asyncio.gather(*waiting)
+            cases = [(name, *case) for name, case in zip(names, given, strict=True)]
+            answers = await after(to.record(caller, pool, cases))
         decisions = np.array(
             [answer["decision"] for answer in answers],
             dtype=object if any(isinstance(n, str) for n in labels) else np.int64,
