@@ -221,7 +221,7 @@ def test_compact_erases_what_is_old(truepool, place):
     )
     out = truepool("ledger", "verify", place)[1]
     assert out.startswith(
-        "fraud: verified 42 records, replayed 1 of them. Not replayed: 40 erased "
+        "fraud: verified 43 records, replayed 2 of them. Not replayed: 40 erased "
         "records and 1 other, from an erased case up to when it was erased; only their "
         "hashes were checked. Chain "
     )

@@ -336,7 +336,7 @@ CALLS = {
     "Settle": (
         {"pool": "fraud", "outcomes": [{"case": "done", "outcome": "ok"}]}, {OPERATOR, ADMIN},
     ),
-    "DescribeCase": ({"pool": "fraud", "case": "open"}, set(ROLES)),
+    "DescribeCase": ({"pool": "fraud", "case": "open"}, {AGENT, OPERATOR, ADMIN}),
     "Erase": ({"pool": "fraud", "case": "open"}, {ADMIN}),
     "ExportPanel": ({"pool": "fraud"}, {OPERATOR, ADMIN}),
     "Audit": ({"pool": "fraud"}, {OPERATOR, ADMIN}),

@@ -1,7 +1,7 @@
 """A refit is an event: computed elsewhere, recorded, and nobody waits for it."""
 
-import os
 import time
+from io import BytesIO, TextIOWrapper
 
 import numpy as np
 import pytest
@@ -178,7 +178,14 @@ def test_a_pool_that_is_not_as_it_was_is_marked(tmp_path):
         assert not local.coordinator.operations.unverified
 
 
-def test_a_process_has_the_lowest_priority_and_one_thread(monkeypatch):
-    assert background.LOWEST == 19
-    assert background.ONE_THREAD["OPENBLAS_NUM_THREADS"] == "1"
-    assert os.nice(0) == 0  # and the coordinator keeps its own
+def test_a_process_has_the_lowest_priority_and_one_thread(tmp_path, monkeypatch):
+    """What it is told when it starts, and what it then does to itself."""
+    nices = []
+    monkeypatch.setattr(background.os, "nice", nices.append)
+    monkeypatch.setitem(background.JOBS, "none", lambda content: b"")
+    monkeypatch.setattr(background.sys, "argv", ["worker", "none"])
+    monkeypatch.setattr(background.sys, "stdin", TextIOWrapper(BytesIO()))
+    monkeypatch.setattr(background.sys, "stdout", TextIOWrapper(BytesIO()))
+    background.main()
+    assert nices == [19]
+    assert set(background.ONE_THREAD.values()) == {"1"}
