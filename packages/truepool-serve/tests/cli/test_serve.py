@@ -18,6 +18,7 @@ from server.service import Local, Nursery
 
 import truepool as tp
 from truepool.core import registry
+from truepool.core.files import exit_on_sigterm
 from truepool_serve.cli import serve
 
 
@@ -220,7 +221,7 @@ def test_compact_erases_what_is_old(truepool, place):
     )
     out = truepool("ledger", "verify", place)[1]
     assert out.startswith(
-        "fraud: verified 42 records, replayed 1 of them. Not replayed: 40 erased "
+        "fraud: verified 43 records, replayed 2 of them. Not replayed: 40 erased "
         "records and 1 other, from an erased case up to when it was erased; only their "
         "hashes were checked. Chain "
     )
@@ -431,6 +432,7 @@ def test_the_ledger_of_a_demo_goes_when_the_server_is_terminated():
 
     def serve_until_terminated():
         with ExitStack() as stack:
+            stack.enter_context(exit_on_sigterm())
             places.append(Path(serve._temporary_ledger(stack)).parent)
             assert places[0].exists()
             signal.raise_signal(signal.SIGTERM)

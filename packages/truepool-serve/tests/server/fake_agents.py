@@ -123,6 +123,8 @@ RAW = {
     "no-outputs": {"outputs": []},
     "odd-output": {"outputs": [{"name": "probabilities", "datatype": "FP64", "shape": [1, 2], "data": [1]}]},
     "no-name": {"outputs": [{"datatype": "FP64", "shape": [1], "data": [1]}]},
+    "numbered": {"outputs": [{"name": 5, "datatype": "FP64", "shape": [1], "data": [0.5]}]},
+    "half": {"outputs": [{"name": n, "datatype": "FP64", "shape": [1], "data": [0.5]} for n in ("\ud800", "\ud801")]},
     "two": {"outputs": [{"name": n, "datatype": "FP64", "shape": [1], "data": [0.5]} for n in "ab"]},
     "odd-predictions": {"predictions": "high"},
     "no-prediction": {"predictions": []},

@@ -6,14 +6,26 @@ from server.service import FRAUD, Local
 
 from truepool.core.errors import RequestError, SettingError
 from truepool_serve.server import access
-from truepool_serve.server.access import ADMIN, AGENT, OPERATOR, PERMISSIONS, ROLES
+from truepool_serve.server.access import (
+    ADMIN,
+    AGENT,
+    MONITOR,
+    OPERATOR,
+    PERMISSIONS,
+    ROLES,
+)
 from truepool_serve.server.http import app
+from truepool_serve.server.ledger import Ledger
+from truepool_serve.server.verification import verify_all
 
 OPERATIONS = {
     "create": ("POST", "/v1/pools", FRAUD | {"name": "other"}, {ADMIN}),
     "list": ("GET", "/v1/pools", None, {OPERATOR, ADMIN}),
     "describe": ("GET", "/v1/pools/fraud", None, {OPERATOR, ADMIN}),
     "join": ("POST", "/v1/pools/fraud/agents", {"name": "dan"}, {ADMIN}),
+    "alarms": ("GET", "/v1/pools/fraud/alarms", None, {OPERATOR, ADMIN}),
+    "delete": ("DELETE", "/v1/pools/fraud", None, {ADMIN}),
+    "decisions": ("POST", "/v1/pools/fraud/decisions", '{"case": "open"}', {OPERATOR, ADMIN}),
     "leave": ("DELETE", "/v1/pools/fraud/agents/cyd", None, {ADMIN}),
     "register": (
         "PUT", "/v1/pools/fraud/agents/ada/endpoint",
@@ -39,7 +51,7 @@ OPERATIONS = {
         "POST", "/v1/pools/fraud/outcomes", '{"case": "done", "outcome": "ok"}',
         {OPERATOR, ADMIN},
     ),
-    "see a case": ("GET", "/v1/pools/fraud/cases/open", None, set(ROLES)),
+    "see a case": ("GET", "/v1/pools/fraud/cases/open", None, {AGENT, OPERATOR, ADMIN}),
     "erase": ("DELETE", "/v1/pools/fraud/cases/open", None, {ADMIN}),
     "export": ("GET", "/v1/pools/fraud/panel", None, {OPERATOR, ADMIN}),
     "audit": ("GET", "/v1/pools/fraud/audit", None, {OPERATOR, ADMIN}),
@@ -55,7 +67,7 @@ OPERATIONS = {
     "list tokens": ("GET", "/v1/tokens", None, {ADMIN}),
     "rotate": ("POST", "/v1/tokens/{spare}/rotate", None, {ADMIN}),
     "trail": ("GET", "/v1/trail", None, {ADMIN}),
-    "metrics": ("GET", "/metrics", None, {OPERATOR, ADMIN}),
+    "metrics": ("GET", "/metrics", None, {OPERATOR, ADMIN, MONITOR}),
     "revoke": ("DELETE", "/v1/tokens/{spare}", None, {ADMIN}),
 }  # fmt: skip
 """Method, path, content, and the roles that may."""
@@ -79,6 +91,7 @@ def service(tmp_path):
         }
         made[OPERATOR] = local.issue(OPERATOR, None, None)
         made[AGENT] = local.issue(AGENT, "fraud", "ada")
+        made[MONITOR] = local.issue(MONITOR, None, None)
         made["spare"] = local.issue(OPERATOR, None, None)
         client = TestClient(app(local.coordinator))
         client.access = local.coordinator.access
@@ -181,6 +194,43 @@ def test_a_revoked_token_is_worth_nothing(service):
     assert ask(service, "revoke", made[ADMIN]["token"]).status_code == 404
 
 
+def test_who_revokes_the_last_token_does_not_open_the_door(tmp_path):
+    place = tmp_path / "l.db"
+    with Local(place) as local:
+        client = TestClient(app(local.coordinator))
+        assert client.get("/v1/pools").status_code == 200  # there never was a token
+        token = local.issue(ADMIN, None, None)
+        local.revoke(token["id"])
+        headers = {"Authorization": f"Bearer {token['token']}"}
+        for given in ({}, headers):
+            assert client.get("/v1/pools", headers=given).status_code == 401
+    with Local(place, None) as local:
+        client = TestClient(app(local.coordinator))
+        assert client.get("/v1/pools").status_code == 401
+
+
+def test_a_revoked_token_stays_so_where_the_clock_is_behind(tmp_path, monkeypatch):
+    place = tmp_path / "l.db"
+    with Local(place) as local:
+        local.issue(ADMIN, None, None)
+        gone, rotated = (local.issue(OPERATOR, None, None) for _ in range(2))
+        local.revoke(gone["id"])
+        local.rotate(rotated["id"], 600)
+        now = access.time.time()
+        monkeypatch.setattr(access.time, "time", lambda: now + 601)
+        client = TestClient(app(local.coordinator))
+        headers = {"Authorization": f"Bearer {rotated['token']}"}
+        assert client.get("/v1/pools", headers=headers).status_code == 401
+        local.pools()  # what was seen to be over is written
+    for seconds in (0, -86_400):
+        monkeypatch.setattr(access.time, "time", lambda s=seconds: now + s)
+        with Local(place, None) as local:
+            client = TestClient(app(local.coordinator))
+            for token in (gone, rotated):
+                headers = {"Authorization": f"Bearer {token['token']}"}
+                assert client.get("/v1/pools", headers=headers).status_code == 401
+
+
 def test_a_rotated_token_has_the_same_rights_and_a_grace(service, monkeypatch):
     client, made = service
     admin = {"Authorization": f"Bearer {made[ADMIN]['token']}"}
@@ -225,6 +275,27 @@ def test_the_trail_says_who_did_what_and_names_no_case(service):
     assert {row["role"] for row in trail} == {ADMIN}
     for last in (0, 100_001):
         assert client.get(f"/v1/trail?last={last}", headers=admin).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("statement", "record"),
+    [
+        ("UPDATE trail SET action = 'erase' WHERE id = 2", 2),
+        ("DELETE FROM trail WHERE id = 2", 3),
+        ("DELETE FROM trail WHERE id = 4", 4),
+    ],
+)
+def test_a_changed_trail_is_found(tmp_path, statement, record):
+    place = tmp_path / "l.db"
+    with Local(place) as local:
+        for role in (ADMIN, OPERATOR, MONITOR):
+            local.issue(role, None, None)
+    with Ledger(place) as ledger:
+        assert [each.pool for each in verify_all(ledger)] == ["fraud"]
+        with ledger.transaction():
+            ledger.connection.exec_driver_sql(statement)
+        fault = verify_all(ledger)[0]
+    assert (fault.pool, fault.record) == ("(trail)", record)
 
 
 def test_the_trail_tells_a_new_endpoint_from_one_that_was_removed(service):

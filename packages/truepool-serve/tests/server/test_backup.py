@@ -12,7 +12,7 @@ from server.service import FRAUD, Local
 from truepool.core.errors import LedgerError
 from truepool_serve.server.backup import back_up, restore
 from truepool_serve.server.ledger import Ledger
-from truepool_serve.server.verification import verify
+from truepool_serve.server.verification import Verification, verify, verify_all
 
 
 @pytest.fixture
@@ -56,8 +56,9 @@ def test_what_was_backed_up_in_use_is_restored_and_goes_on(source, target, tmp_p
         local.fill(3, np.random.default_rng(2), first=20)
         local.create(FRAUD | {"name": "third"})
     with Ledger(target) as ledger:
+        assert all(isinstance(found, Verification) for found in verify_all(ledger))
         assert [verify(ledger, name).entries for name in ledger.pool_names()] == [
-            21,
+            22,
             1,
             1,
         ]
@@ -115,15 +116,42 @@ def test_a_backup_that_was_changed_is_not_restored(place, tmp_path):
     assert not new.exists()
 
 
+def test_what_a_command_writes_is_for_its_owner_only(truepool, tmp_path):
+    with Local(tmp_path / "l.db") as local:
+        local.fill(3, np.random.default_rng(0))
+    made = {
+        "copy.db": ("backup", tmp_path / "l.db", "-o"),
+        "cases.parquet": ("export", tmp_path / "l.db", "--pool", "fraud", "-o"),
+        "records.jsonl": ("export", tmp_path / "l.db", "--pool", "fraud", "-o"),
+        "ada.json": (
+            "statement", tmp_path / "l.db", "--pool", "fraud", "--agent", "ada", "--json"
+        ),
+        "restored.db": ("restore", tmp_path / "copy.db"),
+    }  # fmt: skip
+    before = os.umask(0o022)
+    try:
+        for name, words in made.items():
+            assert truepool("ledger", *words, tmp_path / name)[0] == 0
+            assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600, name
+        assert os.umask(0o022) == 0o022
+    finally:
+        os.umask(before)
+
+
+def content(place):
+    with sqlite3.connect(place) as connection:
+        return list(connection.iterdump())
+
+
 def test_a_ledger_that_has_something_is_not_overwritten(place, tmp_path):
     copy = tmp_path / "copy.db"
     with Local(place) as local:
         local.fill(1, np.random.default_rng(0))
     back_up(str(place), copy)
-    before = place.read_bytes()
+    before = content(place)
     with pytest.raises(LedgerError, match="into an empty ledger; .* has pools"):
         restore(copy, str(place))
-    assert place.read_bytes() == before
+    assert content(place) == before
 
 
 @pytest.mark.parametrize("content", [None, b"hello", b""])

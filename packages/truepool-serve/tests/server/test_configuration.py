@@ -140,8 +140,8 @@ def test_costs_that_cannot_be_are_refused():
 
 def test_at_most_so_many_cases_wait(tmp_path):
     with Local(tmp_path / "l.db", FRAUD | {"open_cases": 2}) as local:
-        for i in range(3):
-            local.report("fraud", [(f"c{i}", "ada", 0.5)])
+        for i, agent in enumerate(("ada", "ada", "bob")):
+            local.report("fraud", [(f"c{i}", agent, 0.5)])
         local.decide("fraud", "c0", None)
         local.decide("fraud", "c1", None)
         with pytest.raises(RequestError, match="at most 2 cases of a pool") as caught:
@@ -153,11 +153,13 @@ def test_at_most_so_many_cases_wait(tmp_path):
 
 def test_at_most_so_many_reports_wait_for_a_decision(tmp_path):
     """Nobody fills the disk with reports on cases that nobody asks about."""
-    pool = FRAUD | {"open_cases": 2}
+    pool = FRAUD | {"open_cases": 6}
     with Local(tmp_path / "l.db", pool) as local:
         first = [(f"c{i}", "ada", 0.5) for i in range(5)]
         local.report("fraud", first)
-        with pytest.raises(RequestError, match="at most 6 reports") as caught:
+        with pytest.raises(
+            RequestError, match="at most 6 reports of an agent"
+        ) as caught:
             local.report("fraud", [*first, ("c5", "ada", 0.5), ("c6", "ada", 0.5)])
         assert caught.value.code == "too-many"
         again = local.report("fraud", [*first, ("c5", "ada", 0.5)])
@@ -165,15 +167,15 @@ def test_at_most_so_many_reports_wait_for_a_decision(tmp_path):
         assert local.report("fraud", first) == {"stored": 0, "repeated": 5}
         local.decide("fraud", "c0", None)
         local.erase("fraud", "c1")
-        assert local.report("fraud", [("c7", "bob", 0.5), ("c8", "bob", 0.5)]) == {
+        assert local.report("fraud", [("c7", "ada", 0.5), ("c8", "ada", 0.5)]) == {
             "stored": 2,
             "repeated": 0,
         }
         with pytest.raises(RequestError, match="at most 6 reports"):
-            local.report("fraud", [("c9", "bob", 0.5)])
+            local.report("fraud", [("c9", "ada", 0.5)])
     with Local(tmp_path / "l.db", None) as local:
         with pytest.raises(RequestError, match="at most 6 reports"):
-            local.report("fraud", [("c9", "bob", 0.5)])
+            local.report("fraud", [("c9", "ada", 0.5)])
 
 
 def test_at_most_twenty_rules_run(tmp_path):

@@ -19,7 +19,7 @@ from server.service import Local
 
 from truepool.core.errors import LedgerError, SettingError
 from truepool_serve.server import grpc_operations, http, wire
-from truepool_serve.server.access import ADMIN, AGENT, OPERATOR, ROLES
+from truepool_serve.server.access import ADMIN, AGENT, MONITOR, OPERATOR, ROLES
 from truepool_serve.server.grpc_server import (
     SERVICE,
     STATUS,
@@ -336,7 +336,7 @@ CALLS = {
     "Settle": (
         {"pool": "fraud", "outcomes": [{"case": "done", "outcome": "ok"}]}, {OPERATOR, ADMIN},
     ),
-    "DescribeCase": ({"pool": "fraud", "case": "open"}, set(ROLES)),
+    "DescribeCase": ({"pool": "fraud", "case": "open"}, {AGENT, OPERATOR, ADMIN}),
     "Erase": ({"pool": "fraud", "case": "open"}, {ADMIN}),
     "ExportPanel": ({"pool": "fraud"}, {OPERATOR, ADMIN}),
     "Audit": ({"pool": "fraud"}, {OPERATOR, ADMIN}),
@@ -365,6 +365,7 @@ def guarded(tmp_path_factory):
         made = {ADMIN: local.issue(ADMIN, None, None)}
         made[OPERATOR] = local.issue(OPERATOR, None, None)
         made[AGENT] = local.issue(AGENT, "fraud", "ada")
+        made[MONITOR] = local.issue(MONITOR, None, None)
         made["spare"] = local.issue(OPERATOR, None, None)
     return place.read_bytes(), made
 

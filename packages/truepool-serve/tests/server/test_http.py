@@ -311,8 +311,8 @@ def test_a_plug_in_that_fails_is_no_fault_of_the_caller(tmp_path, monkeypatch, c
     """Half of a batch was learned when it failed; nothing of that stays."""
     settle = OnlineRule.settle
 
-    def fail(self, case, outcome):
-        settle(self, case, outcome)
+    def fail(self, case, outcome, learned):
+        settle(self, case, outcome, learned)
         if case == "b":
             try:
                 raise KeyError("0.123")

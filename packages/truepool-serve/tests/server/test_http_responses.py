@@ -57,7 +57,7 @@ def test_answers_are_as_the_api_describes_them(tmp_path, api):
     line = {"case": "two", "agent": "ada", "probability": 0.4}
     asked = [
         ("GET", "/livez", None, r.Status),
-        ("GET", "/readyz", None, r.Status),
+        ("GET", "/readyz", None, r.Readiness),
         ("GET", "/v1/pools", None, r.PoolNames),
         ("POST", "/v1/pools", pool, r.Pool),
         ("POST", "/v1/pools/three/agents", {"name": "dan"}, r.PoolState),
@@ -85,6 +85,9 @@ def test_answers_are_as_the_api_describes_them(tmp_path, api):
         ("DELETE", "/v1/pools/fraud/agents/ada/endpoint", None, r.PoolState),
         ("DELETE", "/v1/pools/fraud/agents/ada", None, r.PoolState),
         ("GET", "/v1/pools/fraud", None, r.PoolState),
+        ("POST", "/v1/pools/fraud/decisions", {"case": "two"}, r.Decisions),
+        ("GET", "/v1/pools/fraud/alarms", None, r.AlarmList),
+        ("DELETE", "/v1/pools/three", None, r.Deletion),
         ("GET", "/v1/nothing", None, r.Refusal),
         ("POST", "/v1/tokens", {"role": "admin"}, r.Token),
     ]  # fmt: skip

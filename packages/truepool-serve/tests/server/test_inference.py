@@ -19,7 +19,7 @@ from server.test_grpc import encoded
 from truepool import agents
 from truepool.core.errors import RequestError
 from truepool_serve.server import http
-from truepool_serve.server.access import ADMIN, AGENT, OPERATOR, ROLES
+from truepool_serve.server.access import ADMIN, AGENT, MONITOR, OPERATOR, ROLES
 from truepool_serve.server.grpc_server import STATUS, services
 from truepool_serve.server.inference import messages, pool_models, rest, tensors
 from truepool_serve.server.inference.agent_models import AgentModel
@@ -297,6 +297,7 @@ def test_an_unavailable_ledger_is_not_ready(client, local, monkeypatch):
     def fail(*_):
         raise LedgerError("the disk is full")
 
+    monkeypatch.setattr("truepool_serve.server.coordinator.PROBE_EVERY", 0.0)
     monkeypatch.setattr(local.coordinator.writer, "submit", fail)
     assert client.get("/v2/health/ready").status_code == 503
 
@@ -307,6 +308,7 @@ def guarded(tmp_path):
         made = {ADMIN: local.issue(ADMIN, None, None)["token"]}
         made[OPERATOR] = local.issue(OPERATOR, None, None)["token"]
         made[AGENT] = local.issue(AGENT, "fraud", "ada")["token"]
+        made[MONITOR] = local.issue(MONITOR, None, None)["token"]
         yield local, made
 
 

@@ -2,9 +2,12 @@
 
 import json
 import logging
+import re
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from threading import Thread
 
+import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
@@ -197,3 +200,27 @@ def test_a_collector_is_a_url_and_needs_the_extra(monkeypatch):
     monkeypatch.setattr(distributions, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"truepool-serve\[tracing\]"):
         traces.open_tracer("http://localhost:4318")
+
+
+def test_the_rules_for_alerts_name_metrics_that_are_there(tmp_path):
+    folder = Path(__file__).parents[4] / "examples" / "deploy"
+    named = set(re.findall(r"truepool_[a-z_]+", (folder / "alerts.yml").read_text()))
+    with Local(tmp_path / "l.db") as local:
+        local.fill(1, np.random.default_rng(0))
+        text = local.coordinator.metrics.to_text().decode()
+    assert named
+    assert not {name for name in named if name not in text}
+
+
+def test_the_reason_of_an_unavailable_is_in_the_log(tmp_path, caplog):
+    with Local(tmp_path / "l.db") as local:
+        client = TestClient(http.app(local.coordinator))
+
+        def fail():
+            raise LedgerError("the disk is full")
+
+        local.coordinator.access.is_open = True
+        local.coordinator.operations.find = lambda name: fail()
+        assert client.get("/v1/pools/fraud").status_code == 503
+    (record,) = (r for r in caplog.records if r.message == "unavailable")
+    assert record.fields == {"reason": "the disk is full"}

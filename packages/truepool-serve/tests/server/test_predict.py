@@ -1,9 +1,12 @@
 """Agents behind the protocols of others: asked, pooled, and missing with a reason."""
 
+import asyncio
 import json
 import re
 import shlex
 import socket
+import threading
+import time
 from pathlib import Path
 
 import grpc
@@ -18,7 +21,9 @@ from truepool.core import names, plugins
 from truepool.core.errors import AgentFaultError, SettingError
 from truepool.panel.labels import Labels
 from truepool_serve.server import adapters, agent_calls, http, operations
+from truepool_serve.server.access import ANYONE
 from truepool_serve.server.agent_calls import check_report
+from truepool_serve.server.agent_connections import AgentConnections
 from truepool_serve.server.endpoints import TEMPLATES, Endpoint
 from truepool_serve.server.grpc_server import services
 from truepool_serve.server.inference import grpc_service, messages
@@ -98,6 +103,145 @@ def test_agents_of_three_protocols_are_asked_and_pooled(local, client, fakes, ju
     local.settle("fraud", [("c1", "fraud")])
     weights = local.describe("fraud")["weights"]
     assert max(weights, key=weights.get) == "cyd"
+
+
+@pytest.mark.parametrize("kind", ["numbered", "half"])
+def test_an_odd_answer_is_the_fault_of_its_agent_only(local, client, fakes, kind):
+    """An output named 5 was an error of all; half a character could not be sent on."""
+    register(local, ada=oip(fakes, kind), bob=oip(fakes, "0.4"))
+    status, found = predict(client)
+    assert (status, found["reported"], list(found["missing"])) == (
+        200,
+        ["bob"],
+        ["ada"],
+    )
+    assert client.get("/v1/pools/fraud/cases/c1").json()["decision"] == found
+
+
+def test_what_nobody_foresaw_is_the_fault_of_its_agent_only(
+    local, client, fakes, monkeypatch, caplog
+):
+    register(local, ada=mlflow(fakes, "0.2"), bob=oip(fakes, "0.4"))
+    monkeypatch.setattr(adapters.Mlflow, "read", lambda *_: 1 / 0)
+    status, found = predict(client)
+    assert (status, found["reported"]) == (200, ["bob"])
+    assert found["missing"] == {
+        "ada": "an answer that cannot be read: ZeroDivisionError"
+    }
+
+
+def test_a_quorum_that_is_not_reached_decides_nothing(tmp_path, fakes):
+    with Local(tmp_path / "l.db", FRAUD | {"min_agents": 2}) as local:
+        register(local, ada=oip(fakes, "flapping"), bob=oip(fakes, "0.4"))
+        with application(local) as client:
+            status, found = predict(client)
+            assert (status, found["error"]["code"]) == (503, "unavailable")
+            assert "ada: status 500" in found["error"]["message"]
+            status, found = predict(client)
+            assert (status, found["reported"]) == (200, ["ada", "bob"])
+
+
+def test_calls_that_we_do_not_make_decide_nothing(local, client, fakes, monkeypatch):
+    register(local, ada=oip(fakes, "0.2"), bob=oip(fakes, "0.4"))
+    monkeypatch.setattr(agent_calls.AgentConnections, "has_room", False)
+    status, found = predict(client)
+    assert (status, found["error"]["code"]) == (503, "unavailable")
+    monkeypatch.undo()
+    assert predict(client)[1]["reported"] == ["ada", "bob"]
+
+
+ANSWER = b'HTTP/1.1 200 OK\r\ncontent-length: 29\r\n\r\n{"predictions": [[0.8, 0.2]]}'
+
+
+async def serve_fast(reader, writer):
+    while head := await reader.readuntil(b"\r\n\r\n"):
+        size = int(head.lower().partition(b"content-length: ")[2].partition(b"\r")[0])
+        await reader.readexactly(size)
+        writer.write(ANSWER)
+
+
+@pytest.fixture
+def fast():
+    """The address of an agent that answers 300 calls at once."""
+    loop, ready, found = asyncio.new_event_loop(), threading.Event(), []
+
+    async def start():
+        async def serve(reader, writer):
+            try:
+                await serve_fast(reader, writer)
+            except (asyncio.IncompleteReadError, OSError):
+                writer.close()
+
+        server = await asyncio.start_server(serve, "127.0.0.1", 0, backlog=1000)
+        found.extend((server.sockets[0].getsockname()[1], server))
+        ready.set()
+
+    loop.create_task(start())
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    ready.wait(10)
+    yield found[0]
+
+    def stop():
+        found[1].close()
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+        loop.call_later(0.1, loop.stop)
+
+    loop.call_soon_threadsafe(stop)
+    thread.join(10)
+    loop.close()
+
+
+def test_300_calls_at_once_take_at_most_twice_as_long_as_plain_sockets(fast):
+    """The pool of connections of httpx took 30 times as long."""
+    body = b'{"dataframe_split": {}}'
+    head = b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: %d\r\n\r\n" % len(body)
+
+    async def plain():
+        reader, writer = await asyncio.open_connection("127.0.0.1", fast)
+        writer.write(head + body)
+        assert (await reader.read(1000)).startswith(b"HTTP/1.1 200")
+        writer.close()
+
+    async def measure(calls):
+        start = time.perf_counter()
+        await asyncio.gather(*calls)
+        return time.perf_counter() - start
+
+    async def both():
+        times = []
+        for _ in range(5):
+            agents = [AgentConnections(f"http://127.0.0.1:{fast}") for _ in range(3)]
+            calls = [a.post("/", {}, body, 1000) for a in agents for _ in range(100)]
+            times.append(
+                (await measure([plain() for _ in range(300)]), await measure(calls))
+            )
+            for agent in agents:
+                agent.close()
+            await asyncio.sleep(0.1)
+        return times
+
+    times = asyncio.run(both())
+    print(times)
+    assert min(b / a for a, b in times) <= 2.0
+
+
+def test_60_predictions_at_once_hear_all_three_agents(local, fast):
+    place = {"protocol": "mlflow", "url": f"http://127.0.0.1:{fast}"}
+    register(local, ada=place, bob=place, cyd=place)
+
+    async def ask():
+        act = local.coordinator.predict
+        found = await asyncio.gather(
+            *(act(ANYONE, "fraud", f"c{i}", FEATURES, None, 10.0) for i in range(60))
+        )
+        await local.coordinator.calls.close()
+        await asyncio.sleep(0.1)
+        return found
+
+    found = asyncio.run(ask())
+    assert [len(one["reported"]) for one in found] == [3] * 60
 
 
 def test_features_become_tensors_and_tables(local, client, fakes):
@@ -469,7 +613,9 @@ def test_endpoints_and_missing_reports_survive_a_restart(tmp_path, fakes, monkey
                 local.settle("fraud", [(f"c{i}", "ok")])
         before = local.describe("fraud")
     with Ledger(place) as ledger:
-        assert verify(ledger, "fraud").replayed == 11
+        assert (
+            verify(ledger, "fraud").replayed == 11 + 3
+        )  # with the entries of snapshots
     with Local(place, None) as local:
         assert local.describe("fraud") == before
         assert "NaN" in local.case("fraud", "c1")["decision"]["missing"]["ada"]

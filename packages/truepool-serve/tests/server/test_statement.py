@@ -157,7 +157,7 @@ def test_changed_entries_are_found_even_with_new_hashes(filled, tmp_path):
         chain = sha256(chain + mark).digest()
         forged.append(replace(entry, body=body, digest=mark, chain=chain))
     given = make_statement(forged, "bob", None, None).to_dict()
-    with pytest.raises(LedgerError, match="another weights than its replay"):
+    with pytest.raises(LedgerError, match="another learned than its replay"):
         check_statement(write(tmp_path / "s.json", given), forged)
     broken = [*made[:4], forged[4], *made[5:]]
     with pytest.raises(LedgerError, match="record 5"):

@@ -41,17 +41,17 @@ def change(place, statement, *values):
 def test_a_restart_goes_on_from_the_last_snapshot(place, monkeypatch):
     weights = filled(place, monkeypatch)
     replayed = []
-    replay = operations.Deployment.replay
+    recover = operations.Deployment.recover
     monkeypatch.setattr(
         operations.Deployment,
-        "replay",
-        lambda self, entry: (replayed.append(entry.n), replay(self, entry)),
+        "recover",
+        lambda self, entry: (replayed.append(entry.n), recover(self, entry)),
     )
     with Local(place, None) as local:
         assert local.describe("fraud")["weights"] == weights
         assert replayed == list(
-            range(51, 62)
-        )  # 1 + 2 * 30 entries, snapshots at 25, 50
+            range(51, 64)
+        )  # 1 + 2 * 30 entries, snapshots of 25 and 50, which are entries too
         local.fill(1, np.random.default_rng(1), first=30)
 
 
@@ -74,6 +74,7 @@ def test_every_learner_is_replayed_to_the_last_bit(place, monkeypatch, name):
     filled(place, monkeypatch, every=10**6, pool=FRAUD | {"learner": name}, cases=12)
     found = check(place)
     assert (found.entries, found.replayed, found.snapshots) == (25, 25, 0)
+    assert found.apart == 0
 
 
 def test_late_outcomes_in_any_order_are_replayed(place, monkeypatch):
@@ -96,7 +97,9 @@ def test_late_outcomes_in_any_order_are_replayed(place, monkeypatch):
                 local.change("fraud", "leave", {"agent": "cyd"})
         for i in rng.permutation(30):
             local.settle("fraud", [(f"c{i}", ["ok", "fraud"][i % 2])])
-    assert check(place).replayed == 1 + 30 + 4 + 30
+    found = check(place)
+    assert found.replayed == found.entries == 1 + 30 + 4 + 30 + 10
+    assert found.snapshots == 2  # the last ones
 
 
 @pytest.mark.parametrize(
@@ -106,9 +109,9 @@ def test_late_outcomes_in_any_order_are_replayed(place, monkeypatch):
         ("UPDATE entries SET at = at + 1 WHERE n = 4", (), "was changed"),
         ("UPDATE entries SET digest = ? WHERE n = 4", (bytes(32),), "record 4"),
         ("DELETE FROM entries WHERE n = 4", (), "record 4 is missing"),
-        ("DELETE FROM entries WHERE n = 61", (), "the last are missing"),
+        ("DELETE FROM entries WHERE n = 63", (), "the last are missing"),
         ("UPDATE entries SET \"case\" = 'case 99' WHERE n = 4", (), "was changed"),
-        ("UPDATE entries SET n = n + 100 WHERE n = 61", (), "record 61 is missing"),
+        ("UPDATE entries SET n = n + 100 WHERE n = 63", (), "record 63 is missing"),
     ],
 )  # fmt: skip
 def test_a_changed_ledger_is_found(place, monkeypatch, statement, values, sentence):
@@ -141,7 +144,7 @@ def test_a_forged_chain_is_found_by_the_replay(place, monkeypatch):
             "UPDATE entries SET body = ?, digest = ?, chain = ? WHERE n = ?", rows
         )
     connection.close()
-    with pytest.raises(LedgerError, match="another weights than its replay"):
+    with pytest.raises(LedgerError, match="another learned than its replay"):
         check(place)
 
 
@@ -156,6 +159,98 @@ def test_a_changed_snapshot_is_found(place, monkeypatch):
         check(place)
 
 
+def edit_costs(place, and_the_hash=False):
+    """Let a missed fraud cost a tenth, in the snapshots only."""
+    with sqlite3.connect(place) as connection:
+        rows = connection.execute(
+            "SELECT n, rule, state FROM snapshots WHERE rule = ''"
+        )
+        for n, rule, state in rows.fetchall():
+            new = state.replace(b'"fn": 10.0', b'"fn": 1.00')
+            assert new != state
+            values = (new, n, rule)
+            connection.execute(
+                "UPDATE snapshots SET state = ? WHERE n = ? AND rule = ?", values
+            )
+            if and_the_hash:
+                entries = connection.execute(
+                    "SELECT n, body FROM entries WHERE kind = 'snapshot'"
+                )
+                for number, body in entries.fetchall():
+                    body = body.replace(
+                        sha256(state).hexdigest().encode(),
+                        sha256(new).hexdigest().encode(),
+                    )
+                    connection.execute(
+                        "UPDATE entries SET body = ? WHERE n = ?", (body, number)
+                    )
+    connection.close()
+
+
+@pytest.mark.parametrize("and_the_hash", [False, True])
+def test_costs_that_were_edited_in_a_snapshot_decide_nothing(
+    place, monkeypatch, and_the_hash
+):
+    """Without the chain, a case at 0.8 was no fraud, and everything was verified."""
+    filled(place, monkeypatch, every=25)
+    edit_costs(place, and_the_hash)
+    with pytest.raises(
+        LedgerError, match="snapshot after record|record 51 was changed"
+    ):
+        check(place)
+    with Local(place, None) as local:
+        assert local.coordinator.operations.unverified["fraud"].record in (
+            25,
+            26,
+            50,
+            51,
+        )
+        if not and_the_hash:
+            local.report("fraud", [("new", "ada", 0.2)])
+            assert local.decide("fraud", "new", None)["decision"] == "fraud"
+
+
+def test_a_snapshot_in_the_background_keeps_nobody_waiting(place, monkeypatch):
+    """Nor is one kept that holds a case that was erased meanwhile."""
+    monkeypatch.setattr(operations, "SNAPSHOT_EVERY", 10)
+    with Local(place) as local:
+        act, taken = local.coordinator.operations, []
+        act.take_snapshot = lambda *words: taken.append(words)
+        local.fill(3, np.random.default_rng(0))
+        local.report("fraud", [("secret", "ada", 0.4)])
+        local.decide("fraud", "secret", None)
+        local.fill(1, np.random.default_rng(1), first=20)
+        (first,) = taken
+        local.fill(5, np.random.default_rng(1), first=40)
+        assert [n for _, n, _ in taken] == [10, 20]
+
+        def keep(pool, n, pack):
+            local.coordinator.writer.submit(
+                lambda: act.keep_snapshot(pool, n, pack())
+            ).result()
+
+        keep(*first)
+        local.erase("fraud", "secret")
+        keep(*taken[1])
+        local.fill(2, np.random.default_rng(1), first=60)
+        weights = local.describe("fraud")["weights"]
+    with sqlite3.connect(place) as connection:
+        states = connection.execute("SELECT n, state FROM snapshots").fetchall()
+    connection.close()
+    assert not any(b"secret" in state for _, state in states)
+    assert 20 not in {n for n, _ in states}
+    check(place)
+    with Local(place, None) as local:
+        assert local.describe("fraud")["weights"] == weights
+
+
+def test_old_snapshots_go(place, monkeypatch):
+    filled(place, monkeypatch, every=5, cases=30)
+    with Ledger(place) as ledger:
+        assert len(ledger.snapshot_numbers(1)) == 2
+        assert verify(ledger, "fraud").replayed > 61
+
+
 def test_a_snapshot_after_an_erasure_must_follow_the_chain(place, monkeypatch):
     filled(place, monkeypatch, every=10**6)
     with Local(place, None) as local:
@@ -164,7 +259,7 @@ def test_a_snapshot_after_an_erasure_must_follow_the_chain(place, monkeypatch):
         place,
         "UPDATE snapshots SET state = CAST(replace(state, '\"chain\": \"', '\"chain\": \"00') AS BLOB) WHERE rule = ''",
     )
-    with pytest.raises(LedgerError, match="belongs elsewhere"):
+    with pytest.raises(LedgerError, match="was changed: record 63 has other hashes"):
         check(place)
 
 
@@ -195,16 +290,43 @@ def test_an_erased_case_is_gone_and_the_rest_can_be_verified(place, monkeypatch)
     assert b"case 21" in content
 
 
+def test_a_snapshot_between_the_decision_and_the_outcome_of_an_erased_case_goes(
+    place, monkeypatch
+):
+    """It holds the case, which waited for its outcome when it was taken."""
+    monkeypatch.setattr(operations, "SNAPSHOT_EVERY", 10)
+    with Local(place) as local:
+        local.report("fraud", [("secret", "ada", 0.4), ("secret", "bob", 0.2)])
+        local.decide("fraud", "secret", None)
+        local.fill(6, np.random.default_rng(0))
+        local.settle("fraud", [("secret", "ok")])
+        local.fill(1, np.random.default_rng(1), first=50)
+        with sqlite3.connect(place) as connection:
+            states = connection.execute("SELECT n, state FROM snapshots").fetchall()
+        assert {n for n, state in states if b"secret" in state} == {10}
+        weights = local.describe("fraud")["weights"]
+        local.erase("fraud", "secret")
+    with sqlite3.connect(place) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("VACUUM")
+    connection.close()
+    assert b"secret" not in place.read_bytes()
+    assert check(place).erased == 2
+    with Local(place, None) as local:
+        assert local.describe("fraud")["weights"] == weights
+
+
 def test_what_comes_after_an_erasure_is_replayed_again(place, monkeypatch):
     filled(place, monkeypatch, every=25, cases=30)
     with Local(place, None) as local:
         local.erase("fraud", "case 2")
     found = check(place)
     # Before it: creation and two cases. Snapshots may hold the case: those go.
-    assert (found.replayed, found.erased, found.snapshots) == (1 + 2 * 2, 2, 1)
+    # After it: the entry of the snapshot that was taken with it.
+    assert (found.replayed, found.erased, found.snapshots) == (1 + 2 * 2 + 1, 2, 1)
     with Local(place, None) as local:
         local.fill(3, np.random.default_rng(4), first=100)
-    assert check(place).replayed == 1 + 2 * 2 + 2 * 3
+    assert check(place).replayed == 1 + 2 * 2 + 1 + 2 * 3
 
 
 def test_a_saved_pool_decides_and_is_replayed(place, tmp_path):

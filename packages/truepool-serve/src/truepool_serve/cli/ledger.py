@@ -32,22 +32,34 @@ Source = Annotated[
 PoolName = Annotated[str | None, option("pool", "Which pool (default: all).")]
 
 
+@app.callback()
+def private(context: typer.Context) -> None:
+    """Verify, export and shorten the record of a coordinator."""
+    import os
+
+    # What a ledger holds is for its owner, also as a copy or an export.
+    before = os.umask(0o077)
+    context.call_on_close(lambda: os.umask(before))
+
+
 @app.command("verify")
 def verify(place: Place, pool: PoolName = None, json_file: options.Json = None) -> None:
     """Replay a ledger and compare decisions, weights and hashes."""
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import print_line
+    from truepool.core.errors import LedgerError
     from truepool.core.formatting import pluralize
     from truepool_serve.server import verification
+    from truepool_serve.server.deployment import TOLERANCE
+    from truepool_serve.server.ledger import Ledger
 
     check_files([], [json_file])
-    with _open(place) as ledger, ledger.moment():
-        names = ledger.pool_names() if pool is None else [pool]
-        found = [verification.verify(ledger, name) for name in names]
-    write_json(json_file, [vars(each) for each in found])
-    if json_file == STDOUT:
-        return
-    for each in found:
+    with Ledger(place, write=False) as ledger:
+        every = verification.verify_all(ledger, pool)
+    found = [each for each in every if isinstance(each, verification.Verification)]
+    faults = [each for each in every if isinstance(each, verification.Fault)]
+    write_json(json_file, [vars(each) for each in every])
+    for each in found if json_file != STDOUT else ():
         line = f"{each.pool}: verified {pluralize(each.entries, 'record')}"
         if each.erased:
             others = each.entries - each.replayed - each.erased
@@ -57,17 +69,25 @@ def verify(place: Place, pool: PoolName = None, json_file: options.Json = None) 
                 f"{pluralize(others, 'other')}, from an erased case up to when it was "
                 "erased; only their hashes were checked"
             )
+        if each.apart:
+            line += (
+                f". {pluralize(each.apart, 'record')} came out with other last bits, "
+                f"within a relative difference of {TOLERANCE:g}"
+            )
         print_line(f"{line}. Chain {each.chain[:16]}.")
-    if not found:
-        print_line("The ledger has no pools.")
-    print_files(json_file)
+    if faults:
+        raise LedgerError("\n".join(f"{each.pool}: {each.reason}" for each in faults))
+    if json_file != STDOUT:
+        if not every:
+            print_line("The ledger has no pools.")
+        print_files(json_file)
 
 
 @app.command("token")
 def token(
     place: Place,
     role: Annotated[
-        str, typer.Option(metavar="ROLE", help="agent, operator or admin.")
+        str, typer.Option(metavar="ROLE", help="agent, operator, admin or monitor.")
     ],
     pool: Annotated[str | None, option("pool", "Pool of an agent.")] = None,
     agent: Annotated[str | None, option("agent", "The agent that reports.")] = None,
@@ -153,7 +173,9 @@ def compact(
                 cases = ledger.settled_before(number, moment)
                 if cases:
                     operations.erase(name, cases)
-            print_line(f"{name}: erased {pluralize(len(cases), 'case')}.")
+                fits = ledger.erase_fitted(number, moment)
+            and_fits = f" and {pluralize(fits, 'fitted pool')}" if fits else ""
+            print_line(f"{name}: erased {pluralize(len(cases), 'case')}{and_fits}.")
         ledger.database.shrink()
 
 

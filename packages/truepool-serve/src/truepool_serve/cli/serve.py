@@ -85,6 +85,18 @@ def serve(
         str | None,
         key("traces", "Collector of OpenTelemetry traces.", "URL"),
     ] = None,
+    alarm_webhook: Annotated[
+        str | None,
+        key("alarm-webhook", "Where each new alarm is sent, as JSON.", "URL"),
+    ] = None,
+    verify_every: Annotated[
+        float,
+        key(
+            "verify-every",
+            "Hours between two verifications of the ledger; 0 means none.",
+            "HOURS",
+        ),
+    ] = 24.0,
     check: Annotated[
         bool, option("check", "Check the ledger and the options, then exit.")
     ] = False,
@@ -94,6 +106,9 @@ def serve(
     from truepool.cli.outputs import print_note
     from truepool.cli.screen import print_line
     from truepool.core.errors import SettingError
+    from truepool.core.files import exit_on_sigterm
+    from truepool_serve.server.alarms import check_webhook
+    from truepool_serve.server.background import Background
     from truepool_serve.server.coordinator import Coordinator
     from truepool_serve.server.databases import display_name
     from truepool_serve.server.observation import start_logging
@@ -114,6 +129,8 @@ def serve(
     local = host in LOOPBACK and not insecure
     with ExitStack() as stack:
         stack.enter_context(stop_on_sigint())
+        # uvicorn raises SIGTERM again when it is done: the ledger is closed first.
+        stack.enter_context(exit_on_sigterm())
         ledger = ledger or _temporary_ledger(stack)
         name = display_name(ledger)
         is_new = name == ledger and not Path(ledger).exists()
@@ -124,7 +141,9 @@ def serve(
         coordinator = stack.enter_context(
             Coordinator(ledger, create=not check, rate=rate_limit or None)
         )
-        open_to_all = not coordinator.access.known
+        if alarm_webhook is not None:
+            coordinator.alarms.webhook = check_webhook(alarm_webhook)
+        open_to_all = coordinator.access.is_open
         if exposed and open_to_all:
             raise _exposed(name, host)
         if listener is None:
@@ -134,6 +153,7 @@ def serve(
         import uvicorn
 
         from truepool_serve.server.http import app
+        from truepool_serve.server.limits import LimitedProtocol
 
         start_logging(log.value)
         runner = stack.enter_context(asyncio.Runner())
@@ -160,6 +180,7 @@ def serve(
             ssl_cert_reqs=0 if tls_client_ca is None else 2,
             log_config=None,
             access_log=False,
+            http=LimitedProtocol,
             timeout_graceful_shutdown=GRACE,
         )
         scheme = "http" if tls_cert is None else "https"
@@ -171,6 +192,12 @@ def serve(
                 )
             if grpc_port is not None:
                 print_note(f"gRPC on {host}:{grpc_port}.")
+            if coordinator.ledger.database.log_is_missing:
+                print_note(
+                    f"{name} was not closed, and there is no {name}-wal, which had "
+                    "what was answered last. If the file was moved, stop, and move "
+                    "its log too."
+                )
             _warn_of_memory(name, coordinator.ledger.database.sync_time())
             print_note(f"Serving {name} on {place}; Ctrl+C stops.")
         if demo:
@@ -179,6 +206,7 @@ def serve(
             stack.enter_context(Traffic(coordinator, place))
             if not quiet:
                 print_note(f"Open {place}/ in a browser: five agents report to a pool.")
+        stack.enter_context(Background(coordinator, verify_every))
         sys.setswitchinterval(TURN)
         gc.freeze()  # looking through all modules again and again takes half the time
         gc.set_threshold(YOUNG)  # requests that wait for a commit stay a while, and go
@@ -211,9 +239,6 @@ def _temporary_ledger(stack: ExitStack) -> str:
     """Return a place for a ledger that goes when the stack does."""
     import tempfile
 
-    from truepool.core.files import exit_on_sigterm
-
-    stack.enter_context(exit_on_sigterm())
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="truepool-demo-"))
     return str(Path(folder, "demo.db"))
 

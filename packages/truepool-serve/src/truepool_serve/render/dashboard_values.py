@@ -149,6 +149,8 @@ class PoolView:
     challengers: tuple[Mapping[str, Any], ...]
     fewest: int
     """Settled cases from which costs are compared and calibration is shown."""
+    unverified: str
+    """What is wrong with its records, or nothing."""
     now: float
 
     @property
@@ -212,7 +214,8 @@ class PoolView:
         states = {agent.severity for agent in self.agents}
         if "error" in states:
             return "error"
-        return "warning" if "warning" in states or self.alarms else "note"
+        changed = "warning" in states or self.alarms or self.unverified
+        return "warning" if changed else "note"
 
     @property
     def headline(self) -> str:
@@ -305,7 +308,9 @@ class PoolView:
     @property
     def cautions(self) -> list[str]:
         """What is wrong although no alarm was raised."""
-        return [sentence for sentence in (self.cheaper, self.miscalibrated) if sentence]
+        records = f"Unverified: {self.unverified}." if self.unverified else ""
+        found = (records, self.cheaper, self.miscalibrated)
+        return [sentence for sentence in found if sentence]
 
     @property
     def last_decisions(self) -> str:

@@ -2,27 +2,30 @@
 
 A token is shown once and stored as a hash. An agent reports as itself and sees nothing
 of the others; an operator decides, settles and reads; an admin may do everything.
-Without any token the coordinator is open, which it allows on loopback only.
+While there never was a token the coordinator is open, which it allows on loopback
+only. Once there was one, it stays closed, also when all are revoked.
 """
 
 import hmac
+import json
 import secrets
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from math import inf
 from threading import Event, Thread
 from typing import Any
 
-from sqlalchemy import Row, insert, or_, select, update
+from sqlalchemy import Row, func, insert, select, update
 
 from truepool.core.errors import LedgerError, RequestError, SettingError
 from truepool_serve.server import schema
 from truepool_serve.server.configuration import check_name
+from truepool_serve.server.deployment import RecordError
 from truepool_serve.server.ledger import Ledger
 
-AGENT, OPERATOR, ADMIN = "agent", "operator", "admin"
-ROLES = (AGENT, OPERATOR, ADMIN)
+AGENT, OPERATOR, ADMIN, MONITOR = "agent", "operator", "admin", "monitor"
+ROLES = (AGENT, OPERATOR, ADMIN, MONITOR)
 PERMISSIONS: dict[str, frozenset[str]] = {
     "report": frozenset({AGENT, ADMIN}),
     "see-own": frozenset({AGENT, OPERATOR, ADMIN}),
@@ -33,7 +36,7 @@ PERMISSIONS: dict[str, frozenset[str]] = {
     "erase": frozenset({ADMIN}),
     "tokens": frozenset({ADMIN}),
     "trail": frozenset({ADMIN}),
-    "metrics": frozenset({OPERATOR, ADMIN}),
+    "metrics": frozenset({OPERATOR, ADMIN, MONITOR}),
 }
 """Which roles may do which operation."""
 READ_EVERY = 1.0
@@ -109,8 +112,11 @@ class Access:
     def __init__(self, ledger: Ledger, rate: float | None = None) -> None:
         self.ledger = ledger
         self.limiter = RateLimiter(rate)
-        self.known: dict[str, tuple[bytes, float, Caller]] = {}
+        self.known: dict[str, tuple[bytes, float | None, Caller]] = {}
+        self.is_open = False
         self.closed = Event()
+        self.ended: list[str] = []
+        self.on_end: Callable[[], Any] = list
         self.read()
         if ledger.shared:  # other coordinators make and revoke tokens too
             Thread(target=self._watch, name="tokens", daemon=True).start()
@@ -122,17 +128,18 @@ class Access:
     def read(self) -> None:
         """Read the tokens that are valid."""
         table = schema.tokens
-        valid = or_(table.c.revoked.is_(None), table.c.revoked > time.time())
         with self.ledger.reader() as connection:
-            rows = connection.execute(select(table).where(valid))
+            count = connection.execute(select(func.count()).select_from(table)).scalar()
+            rows = connection.execute(select(table).where(table.c.revoked.is_(None)))
             self.known = {
                 row.id: (
                     row.hash,
-                    inf if row.revoked is None else row.revoked,
+                    row.until,
                     Caller(row.id, row.role, row.pool, row.agent),
                 )
                 for row in rows
             }
+        self.is_open = not count
 
     def _watch(self) -> None:
         while not self.closed.wait(READ_EVERY):
@@ -143,16 +150,22 @@ class Access:
 
     def identify(self, header: str | None) -> Caller:
         """Return the caller whose token an Authorization header holds."""
-        if not self.known:
+        if self.is_open:
             return ANYONE
         scheme, _, token = (header or "").partition(" ")
         parts = token.split("_")
         if scheme.lower() == "bearer" and len(parts) == 3 and parts[0] == "tp":
-            expected, until, caller = self.known.get(parts[1], (bytes(32), 0.0, ANYONE))
+            none: tuple[bytes, float, Caller] = (bytes(32), 0.0, ANYONE)
+            expected, until, caller = self.known.get(parts[1], none)
             given = sha256(parts[2].encode()).digest()
-            if hmac.compare_digest(given, expected) and time.time() < until:
-                self.limiter.take(caller.token, time.monotonic())
-                return caller
+            if hmac.compare_digest(given, expected):
+                if until is None or time.time() < until:
+                    self.limiter.take(caller.token, time.monotonic())
+                    return caller
+                # It ended: no clock that is set back lets it live again.
+                self.known.pop(parts[1], None)
+                self.ended.append(parts[1])
+                self.on_end()
         raise RequestError(
             "unauthenticated",
             "a valid token is needed; send the header 'Authorization: Bearer TOKEN'",
@@ -189,12 +202,22 @@ class Access:
     def revoke(self, name: str, after: float = 0.0) -> dict[str, Any]:
         """Make a token invalid, now or some seconds later, inside a transaction."""
         self._valid(name)
-        table = schema.tokens
-        end = time.time() + after
+        table, now = schema.tokens, time.time()
+        values = {"until": now + after} if after else {"revoked": now}
         self.ledger.connection.execute(
-            update(table).where(table.c.id == name).values(revoked=end)
+            update(table).where(table.c.id == name).values(**values)
         )
         return {"id": name, "revoked": True}
+
+    def end(self) -> None:
+        """Revoke the tokens whose time was seen to be over, inside a transaction."""
+        while self.ended:
+            table = schema.tokens
+            self.ledger.connection.execute(
+                update(table)
+                .where(table.c.id == self.ended.pop(), table.c.revoked.is_(None))
+                .values(revoked=time.time())
+            )
 
     def rotate(self, name: str, grace: float) -> dict[str, Any]:
         """Make a token in place of another, which stays valid for some seconds."""
@@ -219,11 +242,10 @@ class Access:
         """Row of a token that is valid."""
         check_name("a token", name)
         table = schema.tokens
-        valid = or_(table.c.revoked.is_(None), table.c.revoked > time.time())
         row = self.ledger.connection.execute(
-            select(table).where(table.c.id == name, valid)
+            select(table).where(table.c.id == name, table.c.revoked.is_(None))
         ).first()
-        if row is None:
+        if row is None or (row.until is not None and row.until <= time.time()):
             raise RequestError("unknown", f"no token {name!r:.40} is valid")
         return row
 
@@ -234,8 +256,8 @@ def check_grant(role: str, pool: str | None, agent: str | None) -> None:
         raise SettingError(f"a role is one of {', '.join(ROLES)}; got {role!r:.40}")
     if (role == AGENT) != (agent is not None) or (role == AGENT) != (pool is not None):
         raise SettingError(
-            "a token of an agent names its pool and the agent; one of an operator "
-            "or admin names neither"
+            "a token of an agent names its pool and the agent; one of another role "
+            "names neither"
         )
 
 
@@ -252,7 +274,38 @@ def record(
         "target": target,
         "detail": detail or None,
     }
-    ledger.connection.execute(insert(schema.trail).values(**values))
+    execute = ledger.connection.execute
+    # In PostgreSQL the row is locked: the actions have one order.
+    last = execute(select(schema.ledger.c.trail).with_for_update()).scalar()
+    values["chain"] = _chain(last, values)
+    execute(insert(schema.trail).values(**values))
+    execute(update(schema.ledger).values(trail=values["chain"]))
+
+
+def _chain(last: str | None, action: Mapping[str, Any]) -> str:
+    columns = [c.name for c in schema.trail.c if c.name not in ("id", "chain")]
+    content = json.dumps([last, *(action[name] for name in columns)])
+    return sha256(content.encode()).hexdigest()
+
+
+def verify_trail(ledger: Ledger) -> int:
+    """Refuse a trail that was changed; return its number of actions."""
+    table, count, last = schema.trail, 0, None
+    for row in ledger.connection.execute(select(table).order_by(table.c.id)):
+        count += 1
+        if row.chain is None and last is None:
+            continue  # an older version made no hashes
+        if row.chain != _chain(last, dict(row._mapping)):
+            raise RecordError(
+                row.id,
+                f"action {row.id} of the trail was changed, or follows one that was",
+            )
+        last = row.chain
+    if last != ledger.connection.execute(select(schema.ledger.c.trail)).scalar():
+        raise RecordError(
+            count + 1, f"the trail has {count} actions: the last are missing"
+        )
+    return count
 
 
 def read_trail(ledger: Ledger, last: int) -> "list[dict[str, Any]]":
@@ -262,7 +315,7 @@ def read_trail(ledger: Ledger, last: int) -> "list[dict[str, Any]]":
             "invalid", f"ask for 1 to {LONGEST_TRAIL:,} actions; got {last}"
         )
     table = schema.trail
-    columns = [column for column in table.c if column.name != "id"]
+    columns = [column for column in table.c if column.name not in ("id", "chain")]
     newest = select(*columns).order_by(table.c.at.desc(), table.c.id.desc())
     rows = ledger.connection.execute(newest.limit(last)).all()
     return [dict(row._mapping) for row in reversed(rows)]

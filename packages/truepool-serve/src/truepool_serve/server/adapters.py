@@ -125,6 +125,8 @@ class OpenInferenceHttp(OpenInference):
                 )
                 for part in found["outputs"]
             }
+            if not all(isinstance(name, str) for name in outputs):
+                raise TypeError
             case = str(found.get("id") or "")
         except (KeyError, TypeError, AttributeError, RequestError):
             raise AgentFaultError(

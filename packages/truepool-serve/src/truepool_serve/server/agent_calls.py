@@ -7,27 +7,37 @@ key.
 
 import asyncio
 import json
+import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
+import h11
 import numpy as np
 
-from truepool.core.errors import AgentFaultError, ReportError, RequestError
+from truepool.core.errors import (
+    AgentFaultError,
+    ReportError,
+    RequestError,
+    TruepoolError,
+)
+from truepool.core.formatting import printable
 from truepool.online.stream import coordinates
 from truepool.panel.labels import Labels
 from truepool_serve.server import adapters
+from truepool_serve.server.agent_connections import MOST_CALLS, AgentConnections
 from truepool_serve.server.configuration import LONGEST_DEADLINE
-from truepool_serve.server.endpoints import MOST_FEATURES, OIP_GRPC, Endpoint
+from truepool_serve.server.endpoints import CHAT, MOST_FEATURES, OIP_GRPC, Endpoint
 
+LOGGER = logging.getLogger("truepool_serve.server")
 DEADLINE = 2.0
 """Seconds that agents have to answer unless a pool or a request says otherwise."""
 LARGEST_ANSWER = 2**20
 """Bytes of an answer."""
 LONGEST_REASON = 200
 """Characters that are kept of what an agent says about an error of its own."""
-CONNECTIONS = 100
-"""Open to all agents at once."""
 FIRST_BACKOFF, LONGEST_BACKOFF = 100, 1000
 """Milliseconds until a broken connection of gRPC is tried again."""
 Reports = dict[str, Any]
@@ -39,7 +49,7 @@ class _Connections:
     """Connections of one event loop."""
 
     loop: asyncio.AbstractEventLoop
-    http: Any
+    http: dict[str, AgentConnections]
     channels: dict[str, Any]
 
 
@@ -58,6 +68,7 @@ class AgentCalls:
         deadline: float,
     ) -> tuple[Reports, Faults]:
         """Return the reports of those who answered, and why the others did not."""
+        self._check_room(endpoints)
         tasks = {
             asyncio.create_task(
                 self._ask(agent, endpoint, labels, case, features)
@@ -76,6 +87,11 @@ class AgentCalls:
         for task, agent in tasks.items():
             if not task.done() or task.cancelled():
                 faults[agent] = f"no answer within {deadline:g} s"
+            elif task.exception() is not None:
+                # An answer that no test foresaw: of this agent, and of no other.
+                error = task.exception()
+                LOGGER.error("fault", exc_info=error)
+                faults[agent] = f"an answer that cannot be read: {type(error).__name__}"
             else:
                 found = task.result()
                 (faults if isinstance(found, str) else reports)[agent] = found
@@ -85,7 +101,8 @@ class AgentCalls:
         """Close all connections."""
         was, self._open = self._open, None
         if was is not None and was.loop is asyncio.get_running_loop():
-            await was.http.aclose()
+            for connections in was.http.values():
+                connections.close()
             for channel in was.channels.values():
                 await channel.close()
 
@@ -99,6 +116,9 @@ class AgentCalls:
     ) -> Any:
         """Return a report, or text that says why there is none."""
         try:
+            if endpoint.protocol == CHAT:  # the first import takes a second
+                with suppress(TruepoolError):
+                    await asyncio.to_thread(adapters.language_models)
             adapter = adapters.make(endpoint, case, features)
             if endpoint.protocol == OIP_GRPC:
                 answer = await self._call_grpc(endpoint, adapter)
@@ -106,27 +126,41 @@ class AgentCalls:
                 answer = await self._call_http(adapter)
             return check_report(agent, adapter.read(answer), endpoint, labels)
         except AgentFaultError as fault:
-            return str(fault)
+            return printable(str(fault))  # it is stored, and sent as UTF-8
 
     async def _call_http(self, adapter: Any) -> bytes:
-        import httpx
-
-        http = self._connections().http
-        request = http.build_request(
-            "POST", adapter.url, content=adapter.content, headers=adapter.headers
-        )
+        path = urlsplit(adapter.url).path
+        headers, content = adapter.headers, adapter.content
         try:
-            response = await http.send(request, stream=True)
-            try:
-                return await _read(response, adapter.endpoint.key)
-            finally:
-                await response.aclose()
-        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError) as error:
+            status, body = await self._http(adapter.endpoint).post(
+                path, headers, content, LARGEST_ANSWER
+            )
+        except (h11.ProtocolError, OSError) as error:
             raise AgentFaultError(
-                "no connection"
-                if isinstance(error, httpx.ConnectError)
-                else f"the connection failed: {type(error).__name__}"
+                f"the connection failed: {type(error).__name__}"
             ) from None
+        if 300 <= status < 400:
+            raise AgentFaultError(f"status {status}: redirects are not followed")
+        if status != 200:
+            raise AgentFaultError(_status(status, _words(body), adapter.endpoint.key))
+        return body
+
+    def _http(self, endpoint: Endpoint) -> AgentConnections:
+        """Connections of one agent, whom no other agent can keep waiting."""
+        http = self._connections().http
+        if endpoint.url not in http:
+            http[endpoint.url] = AgentConnections(endpoint.url)
+        return http[endpoint.url]
+
+    def _check_room(self, endpoints: Mapping[str, Endpoint]) -> None:
+        """Refuse to decide without an agent that is only not asked because of us."""
+        for agent, endpoint in endpoints.items():
+            if endpoint.protocol != OIP_GRPC and not self._http(endpoint).has_room:
+                raise RequestError(
+                    "unavailable",
+                    f"{MOST_CALLS} calls to agent {agent!r:.60} are under way; the "
+                    "case is not decided. Ask again later.",
+                )
 
     async def _call_grpc(self, endpoint: Endpoint, adapter: Any) -> bytes:
         import grpc
@@ -148,18 +182,7 @@ class AgentCalls:
         """Connections of this event loop; those of another one cannot be used."""
         loop = asyncio.get_running_loop()
         if self._open is None or self._open.loop is not loop:
-            import httpx
-
-            limits = httpx.Limits(
-                max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS
-            )
-            client = httpx.AsyncClient(
-                follow_redirects=False,
-                trust_env=False,
-                timeout=LONGEST_DEADLINE,
-                limits=limits,
-            )
-            self._open = _Connections(loop, client, {})
+            self._open = _Connections(loop, {}, {})
         return self._open
 
     def _channel(self, endpoint: Endpoint) -> Any:
@@ -248,23 +271,6 @@ def _has_truth(values: Any) -> bool:
     if isinstance(values, list):
         return any(map(_has_truth, values))
     return isinstance(values, bool)
-
-
-async def _read(response: Any, key: str | None) -> bytes:
-    """Return the body of an answer, if it is one and not too large."""
-    if response.is_redirect:
-        raise AgentFaultError(
-            f"status {response.status_code}: redirects are not followed"
-        )
-    content = bytearray()
-    async for part in response.aiter_raw():
-        content += part
-        if len(content) > LARGEST_ANSWER:
-            raise AgentFaultError(f"an answer has at most {LARGEST_ANSWER:,} bytes")
-    if response.status_code != 200:
-        reason = _words(bytes(content))
-        raise AgentFaultError(_status(response.status_code, reason, key))
-    return bytes(content)
 
 
 def _words(content: bytes) -> str:

@@ -58,6 +58,8 @@ def give(answers: Iterable[tuple[Answer, Any]]) -> None:
     """Give answers, some of which may be errors, to those who wait for them."""
     waiters: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
     for answer, found in answers:
+        if answer._is_done:  # who waited too long has an error already
+            continue
         answer._found = found
         answer._is_done = True
         if answer._event is not None:

@@ -5,20 +5,17 @@ exported or served, and restored into another file or into PostgreSQL.
 """
 
 import os
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import Connection, create_engine, exc, func, insert, inspect, select
-from sqlalchemy.pool import NullPool
+from sqlalchemy import Connection, exc, func, insert, select, update
 
 from truepool.core.errors import LedgerError
 from truepool.core.files import atomic_path, check_path
 from truepool_serve.server import schema
 from truepool_serve.server.databases import SCHEMES
 from truepool_serve.server.ledger import BLOCK, Ledger
-from truepool_serve.server.sqlite import FileLock, InUseError
 from truepool_serve.server.verification import verify
 
 COPIED = [t for t in schema.metadata.sorted_tables if t is not schema.ledger]
@@ -81,6 +78,8 @@ def _copy(source: Connection, target: Ledger, *, commit: bool = True) -> int:
         rows = source.execution_options(yield_per=BLOCK).execute(select(table))
         for block in rows.mappings().partitions():
             target.connection.execute(insert(table), [dict(row) for row in block])
+    head = source.execute(select(schema.ledger.c.trail)).scalar()
+    target.connection.execute(update(schema.ledger).values(trail=head))
     entries = select(func.count()).select_from(schema.entries)
     return int(target.connection.execute(entries).scalar() or 0)
 
@@ -88,51 +87,9 @@ def _copy(source: Connection, target: Ledger, *, commit: bool = True) -> int:
 @contextmanager
 def _reader(place: str) -> Iterator[Connection]:
     """Yield a connection that reads one moment of a ledger, also of one in use."""
-    if place.startswith(SCHEMES):
-        with Ledger(place, create=False) as ledger, ledger.reader() as connection:
-            yield connection
-        return
-    with _unused(place) as unused:
-        # Of a file that nobody else has, no log of writes is made beside it.
-        alone = unused and not Path(f"{place}-wal").exists()
-        uri = f"{Path(place).absolute().as_uri()}?mode=ro{'&immutable=1' * alone}"
-
-        def connect() -> sqlite3.Connection:
-            return sqlite3.connect(uri, uri=True, isolation_level=None)
-
-        engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
+    with Ledger(place, write=False) as ledger:
         try:
-            with engine.connect() as connection:
-                connection.exec_driver_sql("BEGIN")
-                _check_version(connection, place)
-                yield connection
+            with ledger.moment():
+                yield ledger.connection
         except exc.DBAPIError as error:
-            raise LedgerError(
-                f"the ledger {place!r} cannot be used: {error.orig}"
-            ) from None
-
-
-@contextmanager
-def _unused(place: str) -> Iterator[bool]:
-    """Keep coordinators out meanwhile, unless one is there already."""
-    try:
-        lock = FileLock(place, create=False)
-    except InUseError:
-        yield False
-        return
-    try:
-        yield True
-    finally:
-        lock.release()
-
-
-def _check_version(connection: Connection, place: str) -> None:
-    known = inspect(connection).has_table(schema.ledger.name)
-    version = (
-        connection.execute(select(schema.ledger.c.version)).scalar() if known else 0
-    )
-    if version != schema.VERSION:
-        raise LedgerError(
-            f"{place!r} must be a ledger of version {schema.VERSION}; it has version "
-            f"{version}. Bring an older one up to date with truepool serve --check."
-        )
+            raise ledger.database.error(error) from None

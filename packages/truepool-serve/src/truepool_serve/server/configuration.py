@@ -21,6 +21,8 @@ OPEN_CASES, MOST_OPEN = 100_000, 100_000_000
 LONGEST_DEADLINE = 60.0
 """Seconds that agents may have to answer, at most."""
 COST_NAMES = ("fn", "fp", "tp", "tn", "matrix", "currency")
+OF_POOL = ("positive", "negative", "classes", "costs", "memory")
+"""Settings of a stream that a pool sets; other labels would turn outcomes round."""
 FORBIDDEN = ("record",)
 """Settings that would let a request write files."""
 
@@ -54,6 +56,15 @@ class RuleConfig:
             if not isinstance(known.get(name), str | None):
                 raise SettingError(f"{name} must be text; got {known[name]!r:.60}")
         return cls(**known)
+
+    def check_new(self) -> None:
+        """Refuse settings that the pool decides; older ledgers may have some."""
+        of_pool = [name for name in OF_POOL if name in (self.settings or {})]
+        if of_pool:
+            raise SettingError(
+                f"settings of a learner must not have {format_labels(of_pool)}: the "
+                "labels, costs and open cases are those of the pool"
+            )
 
     def make(
         self, agents: tuple[str, ...], labels: Labels, costs: Costs, open_cases: int
@@ -90,6 +101,7 @@ class PoolConfig:
     threshold: float | None
     open_cases: int
     deadline: float | None = None
+    min_agents: int = 1
 
     @classmethod
     def parse(cls, given: Any) -> Self:
@@ -99,6 +111,7 @@ class PoolConfig:
             *names,
             "open_cases",
             "deadline",
+            "min_agents",
             *(field.name for field in fields(RuleConfig)),
         )
         known = _checked_names(given, allowed, "a pool")
@@ -125,6 +138,7 @@ class PoolConfig:
             threshold=_threshold(known.get("threshold")),
             open_cases=_open_cases(known.get("open_cases", OPEN_CASES)),
             deadline=_deadline(known.get("deadline")),
+            min_agents=_min_agents(known.get("min_agents", 1)),
         )
 
     def make_rule(self) -> Rule:
@@ -157,6 +171,8 @@ class PoolConfig:
             found["threshold"] = self.threshold
         if self.deadline is not None:
             found["deadline"] = self.deadline
+        if self.min_agents > 1:
+            found["min_agents"] = self.min_agents
         return found
 
     def differences(self, other: Self) -> list[str]:
@@ -274,6 +290,15 @@ def _deadline(given: Any) -> float | None:
         f"the deadline must be above 0 and at most {LONGEST_DEADLINE:g} seconds; got "
         f"{given!r:.60}"
     )
+
+
+def _min_agents(given: Any) -> int:
+    if type(given) is not int or not 1 <= given <= MOST_AGENTS:
+        raise SettingError(
+            f"min_agents must be a whole number from 1 to {MOST_AGENTS:,}; got "
+            f"{given!r:.60}"
+        )
+    return given
 
 
 def _open_cases(given: Any) -> int:

@@ -4,21 +4,30 @@ What changes the ledger goes through the writer and is answered after its commit
 only reads has a connection of its own, so that a long export keeps nobody waiting.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from truepool.core.errors import RequestError
 from truepool_serve.server import access
 from truepool_serve.server.access import AGENT, Access, Caller, read_trail
 from truepool_serve.server.agent_calls import AgentCalls, check_deadline, check_features
+from truepool_serve.server.alarms import Alarms
 from truepool_serve.server.answers import Answer, after
+from truepool_serve.server.deployment import RecordError
 from truepool_serve.server.history import History
 from truepool_serve.server.ledger import Ledger
 from truepool_serve.server.metrics import Metrics
 from truepool_serve.server.operations import Operations, describe
-from truepool_serve.server.predictions import Case, Plan, conclude, plan, record, score
+from truepool_serve.server.predictions import Case, Plan, conclude, plan, score
 from truepool_serve.server.reports import Report
+from truepool_serve.server.rules import RefitJob
 from truepool_serve.server.writer import JointOperation, Writer
+
+PROBE_EVERY = 0.1
+"""Seconds between two writes that only show that one can write: anyone may ask."""
 
 
 class Coordinator:
@@ -32,8 +41,9 @@ class Coordinator:
         self.access = Access(self.ledger, rate)
         try:
             with self.ledger.transaction():
-                for name in self.ledger.pool_names():  # replayed now, not at a request
-                    self.operations.find(name)
+                for name in self.ledger.pool_names():  # recovered now, not later
+                    with suppress(RequestError):  # that pool is unavailable
+                        self.operations.find(name)
         except BaseException:
             self.access.close()
             self.ledger.close()
@@ -42,11 +52,14 @@ class Coordinator:
         self.writer = Writer(
             self.ledger.transaction, self.operations.reset, self.metrics
         )
-        self.metrics.watch(self.operations.pools, self.writer.queue)
         self._reporting = JointOperation(
             self.operations.submit_all, self._count_reports
         )
         self.calls = AgentCalls()
+        self.alarms = Alarms(self)
+        self.access.on_end = lambda: self.writer.submit(self.access.end)
+        self.metrics.watch(self.operations, self.writer.queue, self.alarms)
+        self._probed = -PROBE_EVERY
 
     def close(self) -> None:
         """Finish what was asked, and close the ledger."""
@@ -132,14 +145,33 @@ class Coordinator:
         caller.check("decide", pool)
         return self.writer.submit(lambda: score(self.operations, pool, cases))
 
-    def record(self, caller: Caller, pool: str, case: str, given: Case) -> Answer:
-        """Store all reports on a case, and decide it."""
+    def decide_all(
+        self,
+        caller: Caller,
+        pool: str,
+        cases: Sequence[tuple[str, Mapping[str, Any] | None]],
+    ) -> Answer:
+        """Decide cases, all or none."""
+        caller.check("decide", pool)
+        by = caller.token
+        return self.writer.submit(
+            lambda: {"decisions": self.operations.decide_all(pool, cases, by)},
+            self._count_decision(pool, len(cases)),
+        )
+
+    def record(
+        self,
+        caller: Caller,
+        pool: str,
+        cases: Sequence[tuple[str, Mapping[str, Any], Mapping[str, float]]],
+    ) -> Answer:
+        """Store all reports on cases, and decide these, all or none."""
         caller.check("report", pool)
         caller.check("decide", pool)
         by = caller.token
         return self.writer.submit(
-            lambda: record(self.operations, pool, case, given, by),
-            self._count_decision(pool),
+            lambda: self.operations.record_all(pool, cases, by),
+            self._count_decision(pool, len(cases)),
         )
 
     def settle(
@@ -157,6 +189,13 @@ class Coordinator:
         """Remove what is known of a case."""
         caller.check("erase", pool)
         return self._with_trail(caller, "erase", self.operations.erase, pool, [case])
+
+    def delete(self, caller: Caller, pool: str) -> Answer:
+        """Remove a pool with all its records; the trail says who did it."""
+        caller.check("erase", pool)
+        return self._with_tokens(
+            self._with_trail(caller, "delete", self.operations.delete, pool)
+        )
 
     def issue(
         self, caller: Caller, role: str, pool: str | None, agent: str | None
@@ -185,6 +224,40 @@ class Coordinator:
             self._with_trail(caller, "rotate", self.access.rotate, token, grace)
         )
 
+    # what the coordinator does by itself
+
+    def refit(self, pool: str, rule: str, fit: Callable[[RefitJob], Any]) -> bool:
+        """Fit the pools of a rule outside the writer; return whether they were taken.
+
+        ``fit`` may take long: until it is done, the rule goes on as it is.
+        """
+        act = self.operations
+        job = self.writer.submit(lambda: act.refit_job(pool, rule)).result()
+        if job is None:
+            return False
+        files = fit(job)
+        if not files:
+            return False
+        found = self.writer.submit(lambda: act.refit(pool, rule, job, files)).result()
+        return bool(found)
+
+    def mark(self, found: Mapping[str, RecordError | None]) -> None:
+        """Note which pools were verified, and at which record others were not."""
+
+        def act() -> None:
+            for pool in set(self.operations.unverified) - set(found):
+                self.operations.mark(pool, None)
+            for pool, error in found.items():
+                self.operations.mark(pool, error)
+
+        self.writer.submit(act).result()
+
+    async def check_ready(self) -> None:
+        """Write something, as a full disk or a lost database does not allow."""
+        if time.monotonic() - self._probed > PROBE_EVERY:
+            await after(self.writer.submit(self.ledger.touch))
+            self._probed = time.monotonic()
+
     # what only reads
 
     def tokens(self, caller: Caller) -> Answer:
@@ -212,6 +285,12 @@ class Coordinator:
         caller.check("see-own", pool)
         only = caller.agent if caller.role == AGENT else None
         return self.writer.submit(lambda: self.operations.case(pool, case, only))
+
+    def alarms_of(self, caller: Caller, pool: str) -> Answer:
+        """Return the alarms of a pool that last."""
+        caller.check("read", pool)
+        find = self.operations.find
+        return self.writer.submit(lambda: find(pool) and self.alarms.of(pool))
 
     def history(self, caller: Caller, pool: str, last: int) -> History:
         """Return the last settled cases of a pool."""
@@ -245,8 +324,8 @@ class Coordinator:
 
         return self.writer.submit(both)
 
-    def _count_decision(self, pool: str) -> Callable[[Any], None]:
-        return lambda _: self.metrics.decisions.labels(pool).inc()
+    def _count_decision(self, pool: str, cases: int = 1) -> Callable[[Any], None]:
+        return lambda _: self.metrics.decisions.labels(pool).inc(cases)
 
     def _count_reports(
         self, requests: list[tuple[str, Sequence[Report]]], answers: list[Any]

@@ -1,6 +1,7 @@
 """What the dashboard shows, read from the ledger when somebody looks."""
 
 import time
+from collections import defaultdict
 from threading import Lock
 
 from truepool_serve.render.dashboard_values import PoolView
@@ -24,45 +25,64 @@ class Dashboard:
 
     def __init__(self, coordinator: Coordinator) -> None:
         self.coordinator = coordinator
-        self._pools: dict[str, _Pool] = {}
-        self._lock = Lock()
+        self._pools: dict[str, _Pool] = defaultdict(_Pool)
+        self._index: dict[str, _Pool] = defaultdict(_Pool)
 
     def pool(self, caller: Caller, name: str) -> PoolView:
         """Return the view of a pool."""
         caller.check("read", name)
-        with self._lock:  # many who look at once cost as much as one
-            known = self._pools.get(name) or _Pool()
-            view = known.look(self.coordinator, caller, name)
-            self._pools[name] = known
-        return view
+        self.coordinator.describe(caller, name).result()  # refuses an unknown one
+        known = self._pools[name]
+        with known.lock:  # many who look at once cost as much as one
+            return known.look(self.coordinator, caller, name)
 
     def pools(self, caller: Caller) -> list[PoolView]:
         """Return the views of all pools."""
         names = self.coordinator.pools(caller).result()
-        return [self.pool(caller, name) for name in names]
+        return [self._brief(caller, name) for name in names]
+
+    def _brief(self, caller: Caller, name: str) -> PoolView:
+        """Return a view without costs, which take a second or two for each pool."""
+        known = self._index[name]
+        with known.lock:
+            return known.look(self.coordinator, caller, name, brief=True)
 
 
 class _Pool:
     """What is kept of a pool between two looks."""
 
     def __init__(self) -> None:
+        self.lock = Lock()
         self.view: PoolView | None = None
         self.made = 0.0
+        self.number: int | None = None
         self.last = 0
         self.counts: dict[str, int] = {}
         self.joined: dict[str, int] = {}
         self.watch: Watch | None = None
 
-    def look(self, coordinator: Coordinator, caller: Caller, name: str) -> PoolView:
+    def look(
+        self,
+        coordinator: Coordinator,
+        caller: Caller,
+        name: str,
+        *,
+        brief: bool = False,
+    ) -> PoolView:
         """Return a view that is fresh, with what is new since the last one."""
         if self.view is None or time.monotonic() - self.made > FRESH:
-            self.view = self._read(coordinator, caller, name)
+            self.view = self._read(coordinator, caller, name, brief)
             self.made = time.monotonic()
         return self.view
 
-    def _read(self, coordinator: Coordinator, caller: Caller, name: str) -> PoolView:
+    def _read(
+        self, coordinator: Coordinator, caller: Caller, name: str, brief: bool
+    ) -> PoolView:
         find = coordinator.operations.find
         number, deployment = coordinator.writer.submit(lambda: find(name)).result()
+        if number != self.number:  # it was deleted, and there is a new one
+            self.number, self.last, self.watch = number, 0, None
+            self.counts, self.joined = {}, {}
         described = coordinator.describe(caller, name).result()
         agents = tuple(described["agents"])
         most = max(FEWEST, min(DECISIONS, CELLS // max(len(agents), 1)))
@@ -86,6 +106,14 @@ class _Pool:
             if one.outcome is not None
         ]
         history = History(deployment.pool, agents, cases)
+        error = coordinator.operations.unverified.get(name)
         return make_view(
-            described, history, decided, self.counts, self.watch, self.joined
+            described,
+            history,
+            decided,
+            self.counts,
+            self.watch,
+            self.joined,
+            "" if error is None else str(error),
+            brief=brief,
         )

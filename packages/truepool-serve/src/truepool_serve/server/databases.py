@@ -24,12 +24,15 @@ class ContentionError(LedgerError):
 class Database(ABC):
     """Where a ledger is kept, and what its kind of database does in its own way.
 
-    ``name`` is what may be printed. A ``shared`` database has several coordinators.
+    ``place`` names it, ``name`` is what may be printed. A ``shared`` database has
+    several coordinators.
     """
 
+    place: str
     name: str
     shared: bool
     engine: Engine
+    log_is_missing: bool = False
     errors: tuple[type[Exception], ...]
 
     @abstractmethod
@@ -71,6 +74,10 @@ class Database(ABC):
         """Hand space that is no longer used back to the system."""
 
     @abstractmethod
+    def finish(self, connection: Connection) -> None:
+        """Leave everything where a copy or a move of the database takes it along."""
+
+    @abstractmethod
     def close(self) -> None:
         """Let others in."""
 
@@ -87,15 +94,18 @@ def database_error(error: BaseException) -> BaseException:
     return error
 
 
-def open_database(place: str, *, create: bool) -> Database:
-    """Return the database at a place: the URL of a server, or a file."""
+def open_database(place: str, *, create: bool, write: bool = True) -> Database:
+    """Return the database at a place: the URL of a server, or a file.
+
+    One that is only read needs no lock, and may be in use or on a read-only medium.
+    """
     if place.startswith(SCHEMES):
         from truepool_serve.server.postgres import Postgres
 
-        return Postgres(place)
+        return Postgres(place, write=write)
     from truepool_serve.server.sqlite import Sqlite
 
-    return Sqlite(place, create=create)
+    return Sqlite(place, create=create, write=write)
 
 
 def display_name(place: str) -> str:

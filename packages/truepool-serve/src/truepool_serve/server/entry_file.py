@@ -1,5 +1,6 @@
 """The entries of a pool as a file of JSON lines, which can be checked by itself."""
 
+import base64
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,6 +16,10 @@ def format_entries(entries: Iterable[Entry]) -> Iterator[str]:
     """Yield one line for each entry."""
     for entry in entries:
         row = vars(entry) | {
+            "fitted": {
+                mark: base64.b64encode(file).decode()
+                for mark, file in entry.fitted.items()
+            },
             "body": None if entry.body is None else entry.body.decode(),
             "digest": entry.digest.hex(),
             "chain": entry.chain.hex(),
@@ -44,6 +49,9 @@ def _entry(path: str | Path, number: int, line: str) -> Entry:
         body, hashes = row["body"], (row["digest"], row["chain"])
         digest, chain = (bytes.fromhex(text) for text in hashes)
         encoded = None if body is None else body.encode()
+        files = {
+            mark: base64.b64decode(text) for mark, text in row.get("fitted", {}).items()
+        }
         sound = isinstance(n, int) and isinstance(at, float) and isinstance(kind, str)
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
         sound = False
@@ -52,4 +60,4 @@ def _entry(path: str | Path, number: int, line: str) -> Entry:
             f"every line must be a record, as `truepool ledger export` writes; line "
             f"{number} of {str(path)!r} is not"
         )
-    return Entry(n, kind, case, at, encoded, digest, chain)
+    return Entry(n, kind, case, at, encoded, digest, chain, files)

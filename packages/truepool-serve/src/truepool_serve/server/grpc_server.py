@@ -1,6 +1,7 @@
 """The coordinator over gRPC: `truepool.v1`, health and reflection."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -19,7 +20,8 @@ from truepool_serve.server.answers import Answer, after, give
 from truepool_serve.server.coordinator import Coordinator
 from truepool_serve.server.grpc_operations import CHUNK, OPERATIONS, reports
 from truepool_serve.server.http import LARGEST_BODY
-from truepool_serve.server.observation import error_code, error_message
+from truepool_serve.server.metrics import Metrics
+from truepool_serve.server.observation import error_code, error_message, observe
 
 SERVICE = "truepool.v1.Coordinator"
 CODE = "truepool-code"
@@ -138,7 +140,7 @@ def services(coordinator: Coordinator) -> dict[str, Any]:
     from truepool_serve.server.inference import grpc_service, messages
     from truepool_serve.server.inference.pool_models import PoolModels
 
-    models = grpc_service.handlers(PoolModels(coordinator))
+    models = grpc_service.handlers(PoolModels(coordinator), coordinator.metrics)
     return {SERVICE: _handlers(coordinator), messages.SERVICE: models}
 
 
@@ -156,7 +158,7 @@ def _handlers(coordinator: Coordinator) -> dict[str, Any]:
             )
         else:
             act = partial(OPERATIONS[name], coordinator)
-            found[name] = unary(method, identify, act)
+            found[name] = unary(method, identify, act, coordinator.metrics)
     return found
 
 
@@ -164,15 +166,25 @@ def unary(
     method: wire.Method,
     identify: Identify,
     act: Callable[[Any, dict[str, Any]], Awaitable[Any]],
+    metrics: Metrics | None = None,
 ) -> Any:
     """Return a handler that answers a request by what ``act`` makes of its values."""
 
     async def answer(content: bytes, context: Any) -> bytes:
+        start, status, caller = time.perf_counter(), "ok", None
         try:
             caller = identify(_authorization(context))
             found = await act(caller, method.request.unpack(content))
         except TruepoolError as error:
+            status = error_code(error)
             await _refuse(context, error)
+        except BaseException:
+            status = "internal"
+            raise
+        finally:
+            if metrics is not None:
+                seconds = time.perf_counter() - start
+                observe(metrics, f"gRPC {method.name}", status, seconds, caller)
         return method.answer.pack(found)
 
     return grpc.unary_unary_rpc_method_handler(answer)

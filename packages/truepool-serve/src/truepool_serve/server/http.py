@@ -1,11 +1,11 @@
 """The coordinator over HTTP: JSON, JSON lines and Arrow, described by OpenAPI."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Annotated, Any
 
+import msgspec
 from fastapi import Depends, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -29,19 +29,23 @@ from truepool_serve.server.http_requests import (
 from truepool_serve.server.http_responses import (
     PARQUET,
     REFUSALS,
+    AlarmList,
     Audit,
     Case,
     Challengers,
     Credits,
     Decision,
+    Deletion,
     Erasure,
     PoolNames,
     PoolState,
+    Readiness,
     Status,
     Weights,
     answers,
     file,
 )
+from truepool_serve.server.limits import TokenFirst
 from truepool_serve.server.local_requests import LocalRequests
 from truepool_serve.server.observation import Observation, error_code, error_message
 from truepool_serve.server.over_time import credit_over_time, weights_over_time
@@ -105,9 +109,11 @@ def app(
     )
 
     async def caller(request: Request) -> Caller:
-        found = coordinator.access.identify(request.headers.get("authorization"))
-        request.state.caller = found
-        return found
+        known: Caller | None = getattr(request.state, "caller", None)
+        if known is None:
+            header = request.headers.get("authorization")
+            known = request.state.caller = coordinator.access.identify(header)
+        return known
 
     Who = Annotated[Caller, Depends(caller)]
     Last = Annotated[int, Query(description="How many cases with a known outcome.")]
@@ -119,11 +125,16 @@ def app(
         """Say that the process runs."""
         return {"status": "ok"}
 
-    @api.get("/readyz", **answers(Status))
-    async def ready() -> dict[str, str]:
-        """Say that the ledger can be written."""
-        await after(coordinator.writer.submit(lambda: None))
-        return {"status": "ok"}
+    @api.get("/readyz", **answers(Readiness))
+    async def ready(request: Request) -> dict[str, Any]:
+        """Write to the ledger, and say that it was done."""
+        await coordinator.check_ready()
+        found = {p: e.record for p, e in coordinator.operations.unverified.items()}
+        answer: dict[str, Any] = {"status": "ok", "unverified": len(found)}
+        with suppress(RequestError):  # without a token, how many there are is enough
+            (await caller(request)).check("read")
+            answer["records"] = found
+        return answer
 
     @api.get("/v1/pools", **answers(PoolNames))
     async def pools(who: Who) -> dict[str, Any]:
@@ -139,6 +150,16 @@ def app(
     async def describe(pool: str, who: Who) -> Any:
         """Describe a pool, with its weights."""
         return await after(coordinator.describe(who, pool))
+
+    @api.delete(v1, **answers(Deletion))
+    async def delete(pool: str, who: Who) -> Any:
+        """Delete a pool with all its records; only the trail remembers it."""
+        return await after(await _apart(coordinator.delete, who, pool))
+
+    @api.get(f"{v1}/alarms", **answers(AlarmList))
+    async def alarms(pool: str, who: Who) -> Any:
+        """List the alarms on feeds that are not over; they are watched all the time."""
+        return {"alarms": await after(coordinator.alarms_of(who, pool))}
 
     @api.post(f"{v1}/agents", **answers(PoolState, 201))
     async def join(pool: str, body: AgentBody, who: Who) -> Any:
@@ -236,18 +257,19 @@ def app(
 
     add_administration(api, coordinator, Who)
     if local:
-        api.add_middleware(LocalRequests, is_open=lambda: not coordinator.access.known)
+        api.add_middleware(LocalRequests, is_open=lambda: coordinator.access.is_open)
     api.add_middleware(
         Observation,
         metrics=coordinator.metrics,
         largest=lambda: LARGEST_BODY,
         tracer=tracer,
     )
+    api.add_middleware(TokenFirst, access=coordinator.access, refuse=_refuse)
     api.add_middleware(EncodedSlashes)
 
     @api.exception_handler(TruepoolError)
     async def refuse(request: Request, error: TruepoolError) -> Response:
-        return _error(error_code(error), error_message(error))
+        return _refuse(error)
 
     @api.exception_handler(RequestValidationError)
     async def refuse_body(request: Request, error: RequestValidationError) -> Response:
@@ -289,6 +311,10 @@ async def _apart(act: Callable[..., Any], *words: Any) -> Any:
     return await asyncio.to_thread(act, *words)
 
 
+def _refuse(error: TruepoolError) -> JSONResponse:
+    return _error(error_code(error), error_message(error))
+
+
 def _error(code: str, sentence: Any, status: int | None = None) -> JSONResponse:
     content = {"error": {"code": code, "message": str(sentence)}}
     return JSONResponse(content, status or STATUS[code], HEADERS.get(code))
@@ -327,6 +353,7 @@ def _place(where: Sequence[Any]) -> list[str]:
 
 def _json(body: bytes) -> Any:
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        raise RequestError("invalid", "the request must be JSON") from None
+        # Unlike `json` it refuses half a character (\\ud800), which nobody can be sent.
+        return msgspec.json.decode(body)
+    except (ValueError, RecursionError) as error:
+        raise RequestError("invalid", f"the request must be JSON: {error}") from None

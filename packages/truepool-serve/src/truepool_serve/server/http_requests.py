@@ -65,6 +65,16 @@ class ReportLine(msgspec.Struct, forbid_unknown_fields=True):
     ]
 
 
+class DecisionLine(msgspec.Struct, forbid_unknown_fields=True):
+    """A line of a batch of decisions."""
+
+    case: Annotated[str, msgspec.Meta(description="Name of the case.")]
+    columns: Annotated[
+        dict[str, float] | None,
+        msgspec.Meta(description="Values that the costs depend on, by name."),
+    ] = None
+
+
 class OutcomeLine(msgspec.Struct, forbid_unknown_fields=True):
     """A line of a batch of outcomes."""
 
@@ -116,6 +126,9 @@ class Pool(Strict):
     )
     deadline: float | None = Field(
         default=None, description="Seconds that agents have to answer a prediction."
+    )
+    min_agents: int = Field(
+        default=1, description="How many agents must have reported on a case."
     )
     learner: str | None = Field(
         default=None,

@@ -20,6 +20,19 @@ class Status(Strict):
     status: str = Field(description="Always `ok`.")
 
 
+class Readiness(Strict):
+    """The ledger can be written, and how its records were found."""
+
+    status: str = Field(description="Always `ok`.")
+    unverified: int = Field(
+        description="Pools with a record that is not as it should be. They are served."
+    )
+    records: dict[str, int] | None = Field(
+        default=None,
+        description="The first such record of each, for callers that may read.",
+    )
+
+
 class PoolNames(Strict):
     """The pools."""
 
@@ -84,6 +97,36 @@ class Decision(Strict):
     rule: str | None = Field(default=None, description="Rule that decided.")
     n: int | None = Field(default=None, description="Number of the ledger record.")
     by: str | None = Field(default=None, description="Id of the token that asked.")
+
+
+class Decisions(Strict):
+    """Decisions of a batch, in its order."""
+
+    decisions: list[Decision] = Field(description="One of each line.")
+
+
+class Deletion(Strict):
+    """A pool that was deleted."""
+
+    name: str = Field(description="Name of the pool.")
+    entries: int = Field(description="Ledger records that it had.")
+
+
+class Alarm(Strict):
+    """A feed, or the pool itself, that is not as it was."""
+
+    who: str = Field(description="Agent; or the pool, or the outcomes.")
+    kind: str = Field(description="What happened: `stopped`, `constant`, ...")
+    before: float | None = Field(description="The number that was watched, before.")
+    after: float | None = Field(description="The same number now; null: there is none.")
+    raised: float = Field(description="When it was noticed, in seconds since 1970.")
+    since: float | None = Field(description="When it began, as far as is known.")
+
+
+class AlarmList(Strict):
+    """The alarms of a pool that are not over."""
+
+    alarms: list[Alarm] = Field(description="In the order of their notice.")
 
 
 class Settlement(Strict):
@@ -210,6 +253,9 @@ class TokenState(Strict):
     created: float = Field(description="When it was made, in seconds since 1970.")
     revoked: float | None = Field(
         description="When it becomes or became invalid, in seconds since 1970."
+    )
+    until: float | None = Field(
+        description="When a token ends that another one replaced."
     )
     replaces: str | None = Field(description="Id of the token that it replaces.")
 

@@ -1,8 +1,12 @@
 """The ledger: one writing connection, and what is read and written through it."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +15,6 @@ from sqlalchemy import (
     bindparam,
     delete,
     exc,
-    func,
     insert,
     inspect,
     select,
@@ -33,9 +36,15 @@ BLOCK = 10_000
 class _Counts:
     """What is counted in a transaction, to be written once at its end."""
 
-    waiting: dict[int, int] = field(default_factory=dict)
-    changed: set[int] = field(default_factory=set)
+    waiting: dict[int, dict[int, int]] = field(default_factory=dict)
+    changed: set[tuple[int, int]] = field(default_factory=set)
     last: dict[int, int] = field(default_factory=dict)
+
+    def drop(self, pool: int) -> None:
+        """Forget a pool that was deleted."""
+        self.waiting.pop(pool, None)
+        self.changed = {key for key in self.changed if key[0] != pool}
+        self.last.pop(pool, None)
 
 
 class Ledger:
@@ -47,17 +56,25 @@ class Ledger:
         The file, or the URL of a database of PostgreSQL.
     create : bool
         Whether to make the file or the tables if they are not there.
+    write : bool
+        Whether it is written. One that is only read may be in use, or on a medium that
+        cannot be written.
     """
 
-    def __init__(self, place: str | Path, *, create: bool = True) -> None:
-        self.database = open_database(str(place), create=create)
+    def __init__(
+        self, place: str | Path, *, create: bool = True, write: bool = True
+    ) -> None:
+        self.database = open_database(str(place), create=create, write=write)
         self.shared = self.database.shared
         # Pools that no other coordinator can change before this transaction ends.
         self.locked: set[str] = set()
         self._counts = _Counts()
         try:
             self.connection = self.database.engine.connect()
-            self._prepare(create)
+            if write:
+                self._prepare(create)
+            else:
+                self._check_version()
         except (exc.DBAPIError, LedgerError) as error:
             self.database.close()
             if isinstance(error, LedgerError):
@@ -66,6 +83,8 @@ class Ledger:
 
     def close(self) -> None:
         """Close the ledger."""
+        with suppress(*self.database.errors):  # on a full disk it stays as it is
+            self.database.finish(self.connection)
         self.connection.close()
         self.database.close()
 
@@ -114,6 +133,10 @@ class Ledger:
         except exc.DBAPIError as error:
             raise self.database.error(error) from None
 
+    def touch(self) -> None:
+        """Write what is there already: it is refused where nothing can be written."""
+        self._execute("UPDATE ledger SET version = version")
+
     # pools and entries
 
     def create_pool(self, name: str) -> int | None:
@@ -138,12 +161,38 @@ class Ledger:
             )
         return number
 
-    def lock_pool(self, name: str) -> None:
-        """Keep other coordinators from changing a pool until the transaction ends."""
-        if self.shared:
-            check_name("a pool", name)
-            self.connection.execute(LOCK_POOL, {"name": name})
-        self.locked.add(name)
+    def lock_pool(self, name: str) -> int | None:
+        """Keep other coordinators from changing a pool until the transaction ends.
+
+        Returns its number.
+        """
+        check_name("a pool", name)
+        statement = LOCK_POOL if self.shared else FIND_POOL
+        found = self.connection.execute(statement, {"name": name}).scalar()
+        if found is not None:
+            self.locked.add(name)
+        return found
+
+    def delete_pool(self, pool: int, name: str) -> None:
+        """Remove a pool, its records, and the tokens of its agents."""
+        execute, refits = self.connection.execute, schema.entries.c.kind == "refit"
+        rows = execute(
+            select(schema.entries.c.pool, schema.entries.c.body).where(refits)
+        )
+        own: set[str] = set()
+        others: set[str] = set()
+        for owner, body in rows:
+            marks = json.loads(body)["pools"].values()
+            (own if owner == pool else others).update(marks)
+        gone = list(own - others)
+        execute(delete(schema.fitted).where(schema.fitted.c.hash.in_(gone)))
+        for table in (schema.entries, schema.reports, schema.snapshots, schema.waiting):
+            execute(delete(table).where(table.c.pool == pool))
+        ended = update(schema.tokens).where(schema.tokens.c.pool == name)
+        execute(ended.values(revoked=time.time()))
+        execute(delete(schema.pools).where(schema.pools.c.id == pool))
+        self._counts.drop(pool)
+        self.locked.discard(name)
 
     def pool_names(self) -> list[str]:
         """Return the names of all pools."""
@@ -171,10 +220,52 @@ class Ledger:
             values = {"pool": pool, "after": after}
             rows = self.connection.execute(NEXT_ENTRIES, values).all()
             for row in rows:
-                yield Entry(*row)
+                yield self._with_fitted(Entry(*row))
             if len(rows) < BLOCK:
                 return
             after = rows[-1].n
+
+    def _with_fitted(self, entry: Entry) -> Entry:
+        """Add the pools that the entry of a refit names, where they are kept."""
+        if entry.kind != "refit" or entry.body is None:
+            return entry
+        table, names = schema.fitted, list(entry.content["pools"].values())
+        rows = self.connection.execute(
+            select(table.c.hash, table.c.content).where(table.c.hash.in_(names))
+        )
+        return replace(entry, fitted={name: bytes(content) for name, content in rows})
+
+    def add_fitted(self, contents: Mapping[str, bytes]) -> None:
+        """Keep fitted pools by their hashes, each once."""
+        table = schema.fitted
+        known = set(
+            self.connection.execute(
+                select(table.c.hash).where(table.c.hash.in_(list(contents)))
+            ).scalars()
+        )
+        new = [{"hash": h, "content": c} for h, c in contents.items() if h not in known]
+        if new:
+            self.connection.execute(insert(table), new)
+
+    def erase_fitted(self, pool: int, before: float) -> int:
+        """Remove the pools of refits before a time that no restart needs.
+
+        A snapshot holds what its rules go on with.
+        """
+        table, newest = schema.entries, self.snapshot_numbers(pool)[-1:] or [0]
+        rows = self.connection.execute(
+            select(table.c.n, table.c.at, table.c.body).where(
+                table.c.pool == pool, table.c.kind == "refit"
+            )
+        )
+        old: set[str] = set()
+        needed: set[str] = set()
+        for n, at, body in rows:
+            names = set(json.loads(body)["pools"].values())
+            (old if n <= newest[0] and at < before else needed).update(names)
+        gone = list(old - needed)
+        statement = delete(schema.fitted).where(schema.fitted.c.hash.in_(gone))
+        return int(self.connection.execute(statement).rowcount)
 
     def has_outcome(self, pool: int, rule: str) -> bool:
         """Whether a rule, since it was added, decided a case that was settled."""
@@ -199,26 +290,28 @@ class Ledger:
         """
         written = self.database.add_reports(self.driver, pool, rows, at)
         if written:
-            self.change_waiting(pool, len(rows))
+            self.change_waiting(pool, Counter(map(itemgetter(1), rows)), 1)
         return written
 
-    def waiting(self, pool: int) -> int:
-        """Return the number of reports on cases that are not decided."""
+    def waiting(self, pool: int) -> dict[int, int]:
+        """Return how many reports of each agent are on cases that are not decided."""
         counts = self._counts.waiting
         if pool not in counts:
-            found = self.connection.execute(WAITING, {"which": pool}).scalar()
-            counts[pool] = int(found or 0)
+            counts[pool] = dict(self._execute(WAITING, (pool,)).fetchall())
         return counts[pool]
 
-    def change_waiting(self, pool: int, change: int) -> None:
+    def change_waiting(self, pool: int, agents: Mapping[int, int], sign: int) -> None:
         """Count reports that now wait for a decision, or no longer do."""
-        self._counts.waiting[pool] = self.waiting(pool) + change
-        self._counts.changed.add(pool)
+        waiting = self.waiting(pool)
+        for agent, number in agents.items():
+            waiting[agent] = waiting.get(agent, 0) + sign * number
+            self._counts.changed.add((pool, agent))
 
     def _write_counts(self) -> None:
-        """Write what was counted in a transaction, once for each pool."""
-        for pool in self._counts.changed:
-            self._execute(SET_WAITING, (self._counts.waiting[pool], pool))
+        """Write what was counted in a transaction, once for each agent."""
+        for pool, agent in self._counts.changed:
+            number = self._counts.waiting[pool][agent]
+            self._execute(SET_WAITING, (pool, agent, number))
         for pool, number in self._counts.last.items():
             self._execute(SET_LAST, (number, pool))
         self._counts.changed.clear()
@@ -239,31 +332,39 @@ class Ledger:
 
     # snapshots, erasure
 
-    def add_snapshot(self, pool: int, n: int, states: dict[str, bytes]) -> None:
-        """Keep the states of the rules after an entry."""
+    def add_snapshot(self, pool: int, n: int, states: Mapping[str, bytes]) -> None:
+        """Keep the states of the rules after an entry, and of older ones the last."""
+        table = schema.snapshots
+        older = [known for known in self.snapshot_numbers(pool) if known < n]
+        self.connection.execute(
+            delete(table).where(table.c.pool == pool, table.c.n.in_(older[:-1]))
+        )
         rows = [
             {"pool": pool, "n": n, "rule": rule, "state": state}
             for rule, state in states.items()
         ]
-        self.connection.execute(insert(schema.snapshots), rows)
+        self.connection.execute(insert(table), rows)
 
-    def snapshot(
-        self, pool: int, most: int | None = None
-    ) -> tuple[int, dict[str, bytes]]:
-        """Return the number of the newest snapshot (up to an entry) and its states."""
+    def snapshot(self, pool: int, n: int) -> dict[str, bytes]:
+        """Return the states of the snapshot after an entry."""
         table = schema.snapshots
-        newest = select(func.max(table.c.n)).where(table.c.pool == pool)
-        if most is not None:
-            newest = newest.where(table.c.n <= most)
-        n = self.connection.execute(newest).scalar()
-        if n is None:
-            return 0, {}
         rows = self.connection.execute(
             select(table.c.rule, table.c.state).where(
                 table.c.pool == pool, table.c.n == n
             )
         )
-        return int(n), {rule: state for rule, state in rows}
+        return {rule: bytes(state) for rule, state in rows}
+
+    def snapshot_entries(self, pool: int, after: int) -> dict[int, Entry]:
+        """Return the entries that bind snapshots after an entry to the chain."""
+        table = schema.entries
+        rows = self.connection.execute(
+            select(*ENTRY).where(
+                table.c.pool == pool, table.c.kind == "snapshot", table.c.n > after
+            )
+        )
+        entries = [Entry(*row) for row in rows]
+        return {entry.content["of"]: entry for entry in entries}
 
     def snapshot_numbers(self, pool: int) -> list[int]:
         """Return the entries after which there is a snapshot."""
@@ -289,21 +390,32 @@ class Ledger:
         """
         entries, reports, snapshots = schema.entries, schema.reports, schema.snapshots
         execute = self.connection.execute
-        gone = execute(
-            delete(reports).where(reports.c.pool == pool, reports.c.case == case)
-        )
+        waited = self.reports(pool, case)
+        execute(delete(reports).where(reports.c.pool == pool, reports.c.case == case))
         changed = execute(
             update(entries)
             .where(entries.c.pool == pool, entries.c.case == case)
             .values(body=None, case=None)
         )
         if not changed.rowcount:  # the case was not decided
-            self.change_waiting(pool, -gone.rowcount)
+            self.change_waiting(pool, dict.fromkeys(waited, 1), -1)
         execute(
             delete(snapshots).where(
                 snapshots.c.pool == pool, snapshots.c.n >= from_entry
             )
         )
+
+    def _check_version(self) -> None:
+        with self.connection.begin():
+            known = inspect(self.connection).has_table(schema.ledger.name)
+            version = select(schema.ledger.c.version)
+            found = self.connection.execute(version).scalar() if known else 0
+        if found != schema.VERSION:
+            raise LedgerError(
+                f"{self.database.name!r} must be a ledger of version {schema.VERSION}; "
+                f"it has version {found}. Bring an older one up to date with truepool "
+                "serve --check."
+            )
 
     def _prepare(self, create: bool) -> None:
         """Make the tables, or bring those of an older version up to date."""
@@ -324,23 +436,27 @@ class Ledger:
                     f"{self.database.name} has version {version} of the ledger; this "
                     f"truepool knows up to version {schema.VERSION}. Upgrade truepool."
                 )
+            schema.metadata.create_all(self.connection)
             for number in range(version + 1, schema.VERSION + 1):
                 for statement in schema.MIGRATIONS[number]:
-                    self.connection.exec_driver_sql(statement)
+                    self.connection.exec_driver_sql(statement.format(now=time.time()))
             if version < schema.VERSION:
                 newer = update(schema.ledger).values(version=schema.VERSION)
                 self.connection.execute(newer)
 
 
 CREATE_POOL = text(
-    "INSERT INTO pools (name, last, waiting) VALUES (:name, 0, 0) "
+    "INSERT INTO pools (name, last) VALUES (:name, 0) "
     "ON CONFLICT DO NOTHING RETURNING id"
 )
 FIND_POOL = select(schema.pools.c.id).where(schema.pools.c.name == bindparam("name"))
 LOCK_POOL = FIND_POOL.with_for_update()
-WAITING = select(schema.pools.c.waiting).where(schema.pools.c.id == bindparam("which"))
-SET_WAITING = "UPDATE pools SET waiting = ? WHERE id = ?"
-ENTRY = [schema.entries.c[name] for name in Entry.__dataclass_fields__]
+WAITING = "SELECT agent, number FROM waiting WHERE pool = ?"
+SET_WAITING = (
+    "INSERT INTO waiting (pool, agent, number) VALUES (?, ?, ?) "
+    "ON CONFLICT (pool, agent) DO UPDATE SET number = excluded.number"
+)
+ENTRY = [schema.entries.c[name] for name in Entry.COLUMNS]
 LAST_ENTRY = select(schema.pools.c.last).where(schema.pools.c.id == bindparam("which"))
 SET_LAST = "UPDATE pools SET last = ? WHERE id = ?"
 FIND_ENTRY = (

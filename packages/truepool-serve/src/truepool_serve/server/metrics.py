@@ -31,6 +31,8 @@ STATE = {
     "entries": "Decisions, outcomes and changes in the ledger of a pool",
     "agents": "Agents of a pool",
     "open_cases": "Decided cases that wait for an outcome",
+    "alarms": "Alarms on feeds of the pool that are not over",
+    "unverified": "1: a record of the pool is not as it should be",
 }
 
 
@@ -46,6 +48,7 @@ class Metrics:
         )
         self.outcomes = self._counter("outcomes", "Outcomes that were learned", "pool")
         self.failures = self._counter("failed_commits", "Commits that failed")
+        self.refits = self._counter("refits", "Refits that were taken over", "pool")
         self.request_seconds = self._histogram(
             "request_seconds", "Time of a request", SECONDS, "operation"
         )
@@ -56,9 +59,9 @@ class Metrics:
             "commit_operations", "Operations per commit", SIZES
         )
 
-    def watch(self, pools: Any, queue: Any) -> None:
+    def watch(self, operations: Any, queue: Any, alarms: Any) -> None:
         """Read the state of the pools and the writer's queue when asked."""
-        self.registry.register(_State(pools, queue))
+        self.registry.register(_State(operations, queue, alarms))
 
     def committed(self, operations: int, seconds: float) -> None:
         """Note a commit."""
@@ -83,8 +86,8 @@ class Metrics:
 class _State(Collector):
     """What the pools are like at the moment of a question."""
 
-    def __init__(self, pools: Any, queue: Any) -> None:
-        self.pools = pools
+    def __init__(self, operations: Any, queue: Any, alarms: Any) -> None:
+        self.operations, self.alarms = operations, alarms
         self.queue = queue
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
@@ -92,7 +95,11 @@ class _State(Collector):
             name: GaugeMetricFamily(f"truepool_{name}", help, labels=["pool"])
             for name, help in STATE.items()
         }
-        for pool, (_, deployment) in list(self.pools.items()):
+        unverified = dict(self.operations.unverified)
+        for pool in {*self.operations.pools, *unverified}:
+            found["unverified"].add_metric([pool], pool in unverified)
+            found["alarms"].add_metric([pool], len(self.alarms.of(pool)))
+        for pool, (_, deployment) in list(self.operations.pools.items()):
             waiting = [rule.waiting for rule in list(deployment.rules.values())]
             found["entries"].add_metric([pool], deployment.n)
             found["agents"].add_metric([pool], len(deployment.active))

@@ -55,29 +55,30 @@ class Observation:
         finally:
             operation = f"{scope['method']} {_path(scope)}"
             seconds = time.perf_counter() - start
-            self.metrics.requests.labels(operation, str(status)).inc()
-            self.metrics.request_seconds.labels(operation).observe(seconds)
             if end is not None:
                 end(operation, status)
-            self._log(scope, operation, status, seconds)
-
-    def _log(self, scope: Scope, operation: str, status: int, seconds: float) -> None:
-        failed = status >= HTTPStatus.INTERNAL_SERVER_ERROR
-        level = logging.ERROR if failed else logging.INFO
-        if LOGGER.isEnabledFor(level):
             caller = scope.get("state", {}).get("caller")
-            LOGGER.log(
-                level,
-                "request",
-                extra={
-                    "fields": {
-                        "operation": operation,
-                        "status": status,
-                        "ms": round(1000 * seconds, 3),
-                        "token": None if caller is None else caller.token,
-                    }
-                },
-            )
+            observe(self.metrics, operation, status, seconds, caller)
+
+
+def observe(
+    metrics: Metrics, operation: str, status: int | str, seconds: float, caller: Any
+) -> None:
+    """Count a request, and log it; ``status`` is that of HTTP, or a code."""
+    metrics.requests.labels(operation, str(status)).inc()
+    metrics.request_seconds.labels(operation).observe(seconds)
+    failed = status in ("internal", "unavailable") or (
+        isinstance(status, int) and status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    )
+    level = logging.ERROR if failed else logging.INFO
+    if LOGGER.isEnabledFor(level):
+        fields = {
+            "operation": operation,
+            "status": status,
+            "ms": round(1000 * seconds, 3),
+            "token": None if caller is None else caller.token,
+        }
+        LOGGER.log(level, "request", extra={"fields": fields})
 
 
 def error_code(error: TruepoolError) -> str:
@@ -89,6 +90,7 @@ def error_code(error: TruepoolError) -> str:
     if isinstance(error, RequestError):
         return error.code
     if isinstance(error, LedgerError):
+        LOGGER.error("unavailable", extra={"fields": {"reason": str(error)}})
         return "unavailable"
     if isinstance(error, FAULTS):
         origin = error.__cause__ or error

@@ -3,17 +3,27 @@
 Each refuses before it changes anything. All protocols come here, through `Coordinator`.
 """
 
+import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from itertools import chain, groupby
 from operator import itemgetter
+from queue import SimpleQueue
 from typing import Any
 
 from truepool.core.errors import LedgerError, RequestError, TruepoolError
-from truepool_serve.server.configuration import PoolConfig, check_name
-from truepool_serve.server.deployment import Deployment, Entry
+from truepool_serve.server.configuration import PoolConfig, RuleConfig, check_name
+from truepool_serve.server.databases import Row
+from truepool_serve.server.deployment import (
+    Deployment,
+    Entry,
+    RecordError,
+    check_snapshot,
+)
 from truepool_serve.server.ledger import Ledger
 from truepool_serve.server.reports import (
     Report,
@@ -22,9 +32,12 @@ from truepool_serve.server.reports import (
     known_reports,
     probabilities,
 )
-from truepool_serve.server.rules import name_pool
+from truepool_serve.server.rules import RefitJob, name_pool
 from truepool_serve.server.writer import attempt
 
+OWN = ("erase", "snapshot")
+"""Entries that a snapshot is taken with, or that are about one."""
+LOGGER = logging.getLogger("truepool_serve.server")
 SNAPSHOT_EVERY = 10_000
 """Entries of a pool between two snapshots: what a restart replays at most."""
 
@@ -35,6 +48,12 @@ class Operations:
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
         self.pools: dict[str, tuple[int, Deployment]] = {}
+        self.unverified: dict[str, RecordError] = {}
+        self.due: SimpleQueue[tuple[str, str] | None] = SimpleQueue()
+        # A coordinator packs in another thread: 200,000 open cases take half a second.
+        self.take_snapshot: (
+            Callable[[str, int, Callable[[], dict[str, bytes]]], None] | None
+        ) = None
 
     def reset(self) -> None:
         """Forget all that is in memory; it is read from the ledger again."""
@@ -50,13 +69,47 @@ class Operations:
         if known is not None and name in self.ledger.locked:
             return known
         if known is None or self.ledger.shared:
-            self.ledger.lock_pool(name)
-            number = self.ledger.pool_number(name) if known is None else known[0]
-            with name_pool(name):
-                deployment = known[1] if known else self._load(number)
-                known = number, self._catch_up(number, deployment, name)
+            number = self.ledger.lock_pool(name)
+            if number is None or (known is not None and known[0] != number):
+                self.pools.pop(name, None)  # another coordinator deleted it
+                known = None
+            if number is None:
+                number = self.ledger.pool_number(name)
+            try:
+                with name_pool(name):
+                    deployment = known[1] if known else self._load(number, name)
+                    known = number, self._catch_up(number, deployment, name)
+            except RecordError as error:  # of this pool, and of no other
+                self.mark(name, error)
+                raise RequestError(
+                    "unavailable", f"pool {name!r:.60} cannot be recovered: {error}"
+                ) from error
+            if name not in self.pools:
+                self._note_due(name, known[1])
             self.pools[name] = known
         return known
+
+    def mark(self, name: str, error: RecordError | None) -> None:
+        """Note that the records of a pool are not as they should be, or that they are.
+
+        It changes nothing that the pool does.
+        """
+        before = self.unverified.get(name)
+        if error is None:
+            self.unverified.pop(name, None)
+        else:
+            self.unverified[name] = error
+        if error is not None and (before is None or before.record != error.record):
+            LOGGER.error(
+                "unverified",
+                extra={
+                    "fields": {
+                        "pool": name,
+                        "record": error.record,
+                        "reason": str(error),
+                    }
+                },
+            )
 
     def _catch_up(self, number: int, deployment: Deployment, name: str) -> Deployment:
         """Replay the entries after the state in memory."""
@@ -64,14 +117,27 @@ class Operations:
             if entry.body is None and name in self.pools:
                 # Erased by another coordinator: only a snapshot knows what it did.
                 del self.pools[name]
-                return self._catch_up(number, self._load(number), name)
-            deployment.replay(entry)
+                return self._catch_up(number, self._load(number, name), name)
+            try:
+                entry.check(deployment.chain)
+            except RecordError as error:  # verification is apart, and stops nobody
+                if name not in self.unverified:
+                    self.mark(name, error)
+            deployment.recover(entry)
         return deployment
 
-    def _load(self, number: int) -> Deployment:
-        """State of a pool at its last snapshot."""
-        n, states = self.ledger.snapshot(number)
-        return Deployment.unpack(n, states) if states else Deployment()
+    def _load(self, number: int, name: str) -> Deployment:
+        """State of a pool at its last snapshot that is as its entry says."""
+        numbers = self.ledger.snapshot_numbers(number)[::-1]
+        bound = self.ledger.snapshot_entries(number, min(numbers, default=0))
+        for n in numbers:
+            states = self.ledger.snapshot(number, n)
+            try:
+                check_snapshot(n, states, bound.get(n))
+                return Deployment.unpack(n, states)
+            except RecordError as error:
+                self.mark(name, error)
+        return Deployment()
 
     def check_agent(self, pool: str, agent: str | None) -> None:
         """Refuse an agent that the pool does not have."""
@@ -82,6 +148,7 @@ class Operations:
     def create(self, given: Any) -> dict[str, Any]:
         """Deploy a pool; the same one again changes nothing."""
         config = PoolConfig.parse(given)
+        config.rule.check_new()
         config.make_rule()  # refuses before anything is written
         number = self.ledger.create_pool(config.name)
         if number is None:  # it is there
@@ -99,6 +166,14 @@ class Operations:
         self._record(number, deployment, "create", None, {"pool": config.to_dict()})
         return config.to_dict()
 
+    def delete(self, pool: str) -> dict[str, Any]:
+        """Remove a pool with all that is known of it."""
+        number, deployment = self.find(pool)
+        self.ledger.delete_pool(number, pool)
+        self.pools.pop(pool, None)
+        self.unverified.pop(pool, None)
+        return {"name": pool, "entries": deployment.n}
+
     def change(
         self, pool: str, kind: str, content: Mapping[str, Any]
     ) -> dict[str, Any]:
@@ -112,6 +187,7 @@ class Operations:
             return describe(deployment)
         if kind == "challenge":
             deployment.check_new_rule(content["name"])
+            RuleConfig.parse(content["rule"]).check_new()
         previous = deployment.champion
         # If a rule refuses, others may have changed: the pool is then read again.
         del self.pools[pool]
@@ -136,8 +212,9 @@ class Operations:
         if not rows:
             return {"stored": 0, "repeated": 0}
         at = time.time()
-        room = _most_waiting(deployment) - self.ledger.waiting(number)
-        if len(rows) <= room and self.ledger.add_reports(number, rows, at):
+        if self._has_room(number, deployment, rows) and self.ledger.add_reports(
+            number, rows, at
+        ):
             return {"stored": len(rows), "repeated": 0}
         new: dict[tuple[str, int], bytes] = {}
         for case, agent, value in rows:
@@ -159,12 +236,12 @@ class Operations:
             if old is None:
                 new[case, agent] = value
         rest = [(case, agent, value) for (case, agent), value in new.items()]
-        if len(rest) > room:
+        if not self._has_room(number, deployment, rest):
             raise RequestError(
                 "too-many",
-                f"at most {_most_waiting(deployment):,} reports of pool {pool!r} may "
-                "wait for a decision (open_cases times its agents); decide or erase "
-                "cases first",
+                f"at most {deployment.pool.open_cases:,} reports of an agent of pool "
+                f"{pool!r} may wait for a decision (open_cases); decide or erase cases "
+                "first",
             )
         if rest:
             self.ledger.add_reports(number, rest, at)
@@ -193,9 +270,20 @@ class Operations:
             raise
         except TruepoolError:
             return False
-        room = _most_waiting(deployment) - self.ledger.waiting(number)
-        return 0 < len(rows) <= room and self.ledger.add_reports(
-            number, rows, time.time()
+        return (
+            bool(rows)
+            and self._has_room(number, deployment, rows)
+            and self.ledger.add_reports(number, rows, time.time())
+        )
+
+    def _has_room(
+        self, number: int, deployment: Deployment, rows: Sequence[Row]
+    ) -> bool:
+        """Whether so many reports may wait; what one agent has is no other's."""
+        waiting, most = self.ledger.waiting(number), deployment.pool.open_cases
+        return all(
+            waiting.get(agent, 0) + new <= most
+            for agent, new in Counter(map(itemgetter(1), rows)).items()
         )
 
     def decide(
@@ -213,15 +301,75 @@ class Operations:
         number, deployment = self.find(pool)
         check_name("a case", case)
         entry = self.ledger.find_entry(number, case, "decide")
-        if entry is None:
+        if entry is not None:
+            _check_same_columns(entry, case, columns)
+        else:
             stored = self.ledger.reports(number, case)
             reports = known_reports(deployment, case, stored)
             content = {"reports": reports, "columns": check_columns(columns)}
             content["missing"] = dict(missing or {})
+            deployment.check_quorum(case, reports)
             deployment.check_open(case)
             entry = self._record(number, deployment, "decide", case, content, by)
-            self.ledger.change_waiting(number, -len(stored))
+            self.ledger.change_waiting(number, dict.fromkeys(stored, 1), -1)
         return answer(deployment, entry)
+
+    def decide_all(
+        self,
+        pool: str,
+        cases: Sequence[tuple[str, Mapping[str, Any] | None]],
+        by: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """Decide cases by the reports on them, all or none."""
+        number, deployment = self.find(pool)
+        if len({case for case, _ in cases}) < len(cases):
+            raise RequestError("invalid", "a batch names each case once")
+        new = 0
+        for case, columns in cases:
+            check_name("a case", case)
+            entry = self.ledger.find_entry(number, case, "decide")
+            if entry is not None:
+                _check_same_columns(entry, case, columns)
+                continue
+            new += 1
+            reports = self.ledger.reports(number, case)
+            deployment.check_quorum(case, known_reports(deployment, case, reports))
+            deployment.threshold(check_columns(columns))
+            deployment.check_open(case, new)
+        return [self.decide(pool, case, columns, by) for case, columns in cases]
+
+    def record_all(
+        self,
+        pool: str,
+        cases: Sequence[tuple[str, Mapping[str, Any], Mapping[str, float]]],
+        by: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """Store all reports on cases and decide these, all or none."""
+        number, deployment = self.find(pool)
+        if len({case for case, _, _ in cases}) < len(cases):
+            raise RequestError("invalid", "a batch names each case once")
+        new = 0
+        for case, reports, columns in cases:
+            check_name("a case", case)
+            entry = self.ledger.find_entry(number, case, "decide")
+            if entry is not None:
+                _check_same_columns(entry, case, columns)
+                continue
+            new += 1
+            stored = self.ledger.reports(number, case)
+            there = {deployment.agents[i]: value for i, value in stored.items()}
+            if not {*there, *reports} & set(deployment.active):
+                raise RequestError("invalid", f"case {case!r:.60} has no report")
+            deployment.check_quorum(case, {*there, *reports} & set(deployment.active))
+            deployment.threshold(check_columns(columns))
+            deployment.check_open(case, new)
+        given = [
+            (case, agent, report)
+            for case, reports, _ in cases
+            for agent, report in reports.items()
+        ]
+        self.submit(pool, given)
+        return [self.decide(pool, case, columns, by) for case, _, columns in cases]
 
     def settle(
         self, pool: str, outcomes: Sequence[tuple[str, Any]], by: str | None = None
@@ -250,7 +398,38 @@ class Operations:
                 )
         for case, content in new.items():
             self._record(number, deployment, "settle", case, content, by)
+        self._note_due(pool, deployment)
         return {"settled": len(new), "repeated": len(outcomes) - len(new)}
+
+    def refit_job(self, pool: str, rule: str) -> RefitJob | None:
+        """What to fit for a rule, if that is still due."""
+        _, deployment = self.find(pool)
+        known = deployment.rules.get(rule)
+        return None if known is None else known.refit_job
+
+    def refit(
+        self, pool: str, rule: str, job: RefitJob, files: Mapping[str, bytes]
+    ) -> bool:
+        """Let a rule go on with pools that were fitted elsewhere, if still due.
+
+        Another coordinator may have been faster.
+        """
+        number, deployment = self.find(pool)
+        known = deployment.rules.get(rule)
+        if known is None or known.refit_job is None:
+            return False
+        marks = {name: sha256(file).hexdigest() for name, file in files.items()}
+        fitted = {marks[name]: file for name, file in files.items()}
+        self.ledger.add_fitted(fitted)
+        content = {"rule": rule, "cases": job.settled, "pools": marks}
+        self._record(number, deployment, "refit", None, content, fitted=fitted)
+        return True
+
+    def _note_due(self, pool: str, deployment: Deployment) -> None:
+        """Say which rules are to be fitted again; somebody else does it."""
+        for name, rule in deployment.rules.items():
+            if rule.refit_job is not None:
+                self.due.put((pool, name))
 
     def case(self, pool: str, case: str, only: str | None = None) -> dict[str, Any]:
         """Return what is known of a case; to an agent its own report, and no other."""
@@ -312,7 +491,7 @@ class Operations:
         if gone:
             self._record(number, deployment, "erase", None, {"entries": gone})
             # What cannot be replayed any more must be in a snapshot.
-            self.ledger.add_snapshot(number, deployment.n, deployment.pack())
+            self._keep(number, deployment, deployment.n, deployment.pack())
         return {"cases": len(cases), "entries": gone}
 
     def _record(
@@ -323,16 +502,46 @@ class Operations:
         case: str | None,
         content: Mapping[str, Any],
         by: str | None = None,
+        fitted: Mapping[str, bytes] | None = None,
     ) -> Entry:
-        entry = deployment.record(kind, case, time.time(), content, by)
+        entry = deployment.record(kind, case, time.time(), content, by, fitted)
         self.ledger.append(number, entry)
-        if entry.n % SNAPSHOT_EVERY == 0 and kind != "erase":
-            self.ledger.add_snapshot(number, entry.n, deployment.pack())
+        if deployment.n - deployment.snapshot >= SNAPSHOT_EVERY and kind not in OWN:
+            deployment.snapshot = deployment.n  # and no second one meanwhile
+            if self.take_snapshot is None:
+                self._keep(number, deployment, deployment.n, deployment.pack())
+            else:
+                name, n = deployment.pool.name, deployment.n
+                self.take_snapshot(name, n, deployment.freeze())
         return entry
 
+    def keep_snapshot(self, pool: str, n: int, states: Mapping[str, bytes]) -> None:
+        """Keep the state after an entry, unless a case was erased since."""
+        number, deployment = self.find(pool)
+        if deployment.erasure <= n:
+            self._keep(number, deployment, n, states)
 
-def _most_waiting(deployment: Deployment) -> int:
-    return deployment.pool.open_cases * max(1, len(deployment.active))
+    def _keep(
+        self, number: int, deployment: Deployment, n: int, states: Mapping[str, bytes]
+    ) -> None:
+        self.ledger.add_snapshot(number, n, states)
+        marks = {name: sha256(state).hexdigest() for name, state in states.items()}
+        content = {"of": n, "states": marks}
+        self._record(number, deployment, "snapshot", None, content)
+
+
+def _check_same_columns(
+    entry: Entry, case: str, columns: Mapping[str, Any] | None
+) -> None:
+    """Refuse to answer a decision that was made at other costs."""
+    known = entry.content.get("columns") or {}
+    if columns and check_columns(columns) != known:
+        raise RequestError(
+            "conflict",
+            f"case {case!r:.60} was decided with columns {known!r:.80}; got "
+            f"{dict(columns)!r:.80}. A decision cannot be changed; to see it, ask "
+            "without columns.",
+        )
 
 
 def answer(deployment: Deployment, entry: Entry) -> dict[str, Any]:

@@ -53,8 +53,11 @@ def make_view(
     counts: Mapping[str, int],
     watch: Watch,
     joined: Mapping[str, int],
+    unverified: str,
+    *,
+    brief: bool = False,
 ) -> PoolView:
-    """Return all that a page shows of a pool.
+    """Return all that a page shows of a pool; in ``brief`` without what costs say.
 
     ``joined`` has the entry by which an agent joined that was not there from the start.
     """
@@ -62,10 +65,12 @@ def make_view(
     noticed = [one for one in watch.noticed if one.n >= first]
     rule = described["rule"]
     ran = [case for case in history.cases if rule in case.decision["decisions"]]
-    enough = len(history.cases) >= FEWEST
+    enough = len(history.cases) >= FEWEST and not brief
     yardsticks = Yardsticks.from_history(history, rule) if enough else None
     compared = yardsticks if len(ran) >= FEWEST else None
     saved = savings(history)
+    if brief:
+        saved = np.full_like(saved, np.nan)
     weights = _weights(history, decided, rule, described["weights"] or {})
     credit = np.where(np.isnan(saved), np.nan, np.nancumsum(saved, axis=0))
     # The same order in both, so that an agent has one colour.
@@ -103,11 +108,13 @@ def make_view(
         credit_known=any(one.content["contributions"] for one in decided),
         cost_lines=_cost_lines(compared),
         comparison=tuple(_comparison(history, compared)),
-        reliability=_reliability(replace(history, cases=ran), rule),
+        reliability=None if brief else _reliability(replace(history, cases=ran), rule),
         challengers=tuple(
-            history.evidence(rule, name) for name in described["challengers"]
+            history.evidence(rule, name)
+            for name in (() if brief else described["challengers"])
         ),
         fewest=FEWEST,
+        unverified=unverified,
         now=time.time(),
     )
 
@@ -183,7 +190,7 @@ def _state(
     if not given:
         return "no reports", "error"
     own = [one for one in noticed if one.alarm.who == agent]
-    lasting = {one.alarm.kind for one in own if _recovery(one, given) is None}
+    lasting = {one.alarm.kind for one in own if recovery(one, given) is None}
     for kind in ("stopped", "constant"):
         if kind in lasting:
             return kind, "error"
@@ -192,7 +199,7 @@ def _state(
     return ("recovered", "warning") if own else ("reporting", "ok")
 
 
-def _recovery(one: Noticed, decided: Sequence[Decided]) -> float | None:
+def recovery(one: Noticed, decided: Sequence[Decided]) -> float | None:
     """When a feed that stopped, or was constant, first reported again; None: not yet.
 
     Of other alarms it is not known. A feed that no longer sends earlier reports may
@@ -211,7 +218,7 @@ def _recovery(one: Noticed, decided: Sequence[Decided]) -> float | None:
 
 def _alarm(one: Noticed, decided: Sequence[Decided]) -> AlarmRow:
     alarm = one.alarm
-    until = _recovery(one, decided)
+    until = recovery(one, decided)
     severity = "error" if alarm.kind in FEED_KINDS and until is None else "warning"
     return AlarmRow(
         alarm.who,
@@ -274,12 +281,15 @@ def _weights(
     # One who joined later had no weight before; that is seen by the first report.
     joined = np.array([agent not in history.pool.agents for agent in agents])
     absent = ~given & ~(joined & ~np.logical_or.accumulate(given, axis=0))
-    kept = np.array([now.get(agent, 0.0) for agent in agents])
+    # Of one that never reported here nothing is recorded, and now says nothing of it.
+    kept = np.where(
+        given.any(axis=0), [now.get(agent, 0.0) for agent in agents], np.nan
+    )
     for t in reversed(range(len(table))):
         if not given[t].any():
             continue  # a rule without weights decided, or another rule
         if abs(sum(used[t].values()) - 1) <= SUM_TOLERANCE:  # else a saved pool
-            table[t] *= 1 - kept[absent[t]].sum()
+            table[t] *= 1 - np.nansum(kept[absent[t]])
         table[t, absent[t]] = kept[absent[t]]
         kept = np.where(given[t], table[t], kept)
     return table

@@ -42,12 +42,13 @@ class Postgres(Database):
 
     shared = True
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, place: str, *, write: bool) -> None:
+        self.write = write
         driver = require(
             "psycopg", "truepool-serve[postgres]", "a ledger in PostgreSQL"
         )
         self.errors = (exc.DBAPIError, driver.Error)
-        self.name = display_name(place)
+        self.place, self.name = place, display_name(place)
         self.url = _url(place)
         self.engine = _engine(self.url)
 
@@ -116,6 +117,9 @@ class Postgres(Database):
 
     def shrink(self) -> None:
         """The server does it by itself (autovacuum)."""
+
+    def finish(self, connection: Connection) -> None:
+        """The server does that."""
 
     def close(self) -> None:
         """End the connections."""

@@ -101,16 +101,7 @@ def conclude(
                 f"{reasons or 'none has an endpoint'}",
             )
         missing = {agent: why for agent, why in missing.items() if agent not in there}
+        known = (there | {agent for _, agent, _ in new}) & set(deployment.active)
+        deployment.check_quorum(case, known, missing)
         operations.submit(pool, new)
     return operations.decide(pool, case, columns, by, missing)
-
-
-def record(
-    operations: Operations, pool: str, case: str, given: Case, by: str | None = None
-) -> dict[str, Any]:
-    """Store all reports on a case and decide it; the same again changes nothing."""
-    reports, columns = given
-    _, deployment = operations.find(pool)
-    deployment.threshold(columns)  # refuses before anything is written
-    operations.submit(pool, [(case, agent, r) for agent, r in reports.items()])
-    return operations.decide(pool, case, columns, by)

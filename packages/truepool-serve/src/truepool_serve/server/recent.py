@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, or_, select
 
 from truepool_serve.server import schema
 
@@ -22,8 +22,13 @@ class Decided:
     """Number of the entry of the outcome."""
 
 
-def read_decided(connection: Connection, pool: int, last: int) -> list[Decided]:
-    """Read the last decisions in their order; erased ones are gone."""
+def read_decided(
+    connection: Connection, pool: int, last: int, after: int = 0
+) -> list[Decided]:
+    """Read the last decisions in their order; erased ones are gone.
+
+    Only those that were made, or whose outcome came, ``after`` an entry.
+    """
     decided, settled = schema.entries.alias("d"), schema.entries.alias("s")
     same = (
         (settled.c.pool == decided.c.pool)
@@ -44,6 +49,7 @@ def read_decided(connection: Connection, pool: int, last: int) -> list[Decided]:
             decided.c.pool == pool,
             decided.c.kind == "decide",
             decided.c.body.is_not(None),
+            or_(decided.c.n > after, settled.c.n > after),
         )
         .order_by(decided.c.n.desc())
         .limit(last)

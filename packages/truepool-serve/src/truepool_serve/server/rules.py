@@ -5,15 +5,17 @@ A deployed pool has one rule that decides, and others that run in its shadow.
 
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from hashlib import sha256
+from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray, from_classes, read_only
+from truepool.core.arrays import FloatArray, IntArray, from_classes, read_only
 from truepool.core.errors import (
     AgentError,
     LedgerError,
@@ -24,6 +26,7 @@ from truepool.core.errors import (
 )
 from truepool.core.kernels import without
 from truepool.online import persistence
+from truepool.online.experts import WINDOWS, Experts
 from truepool.online.stream import Stream
 from truepool.panel.costs import Costs
 from truepool.panel.labels import Labels, format_labels
@@ -43,12 +46,42 @@ class Rule(ABC):
         """Pool the reports of a case, which then waits for its outcome."""
 
     @abstractmethod
+    def await_outcome(self, case: str, reports: Mapping[str, Any]) -> None:
+        """Let a case wait that was decided before; what it was is recorded."""
+
+    @abstractmethod
     def score(self, reports: Mapping[str, Any]) -> FloatArray:
         """Pool reports on a case that does not wait for an outcome."""
 
     @abstractmethod
-    def settle(self, case: str, outcome: int) -> None:
-        """Learn from the outcome of a case that was decided."""
+    def settle(self, case: str, outcome: int, learned: FloatArray | None) -> None:
+        """Learn from the outcome of a case that was decided.
+
+        What is recorded to be ``learned`` from it is taken over, not computed again.
+        """
+
+    @property
+    @abstractmethod
+    def learned(self) -> FloatArray:
+        """All numbers that outcomes change (M,)."""
+
+    @abstractmethod
+    def take_over(self, learned: FloatArray) -> None:
+        """Go on from other numbers."""
+
+    @property
+    def refit_job(self) -> "RefitJob | None":
+        """What to fit again, if that is due."""
+        return None
+
+    def fit(self) -> dict[str, bytes]:
+        """Fit here and now what is due: files of pools by name."""
+        job = self.refit_job
+        return {} if job is None else job.run()
+
+    def refit(self, files: Mapping[str, bytes]) -> None:
+        """Go on with pools that were fitted to settled cases."""
+        raise SettingError("only a rule that learns pools can be refitted")
 
     @abstractmethod
     def drop(self, case: str) -> None:
@@ -76,18 +109,50 @@ class Rule(ABC):
     def weights(self) -> dict[str, float] | None:
         """Weight of each agent, where the rule has weights."""
 
-    @property
     @abstractmethod
-    def fingerprint(self) -> str:
-        """Hash of all that the next decision depends on beside its reports."""
+    def freeze(self) -> Callable[[], bytes]:
+        """Return what makes bytes of the state of now, which `unpack` understands.
 
-    @abstractmethod
-    def pack(self) -> bytes:
-        """Return the state as bytes that `unpack` understands."""
+        It may be called in another thread, while the rule goes on.
+        """
 
     @abstractmethod
     def unpack(self, state: bytes) -> None:
         """Go on from a state."""
+
+
+@dataclass(frozen=True, eq=False)
+class RefitJob:
+    """Settled cases that the pools of `auto` are fitted to."""
+
+    agents: tuple[str, ...]
+    classes: int
+    settled: int
+    reports: FloatArray
+    outcomes: IntArray
+
+    def run(self) -> dict[str, bytes]:
+        """Fit the pools; return the file of each by name."""
+        pools = Experts(**vars(self)).fit()
+        return {pool.name: save(pool) for pool in pools}
+
+    def pack(self) -> bytes:
+        """Return it as bytes for another process."""
+        stream = BytesIO()
+        np.savez(stream, **vars(self))
+        return stream.getvalue()
+
+    @classmethod
+    def unpack(cls, content: bytes) -> "RefitJob":
+        """Return it from its bytes."""
+        with np.load(BytesIO(content), allow_pickle=False) as found:
+            return cls(
+                tuple(map(str, found["agents"])),
+                int(found["classes"]),
+                int(found["settled"]),
+                found["reports"],
+                found["outcomes"],
+            )
 
 
 class OnlineRule(Rule):
@@ -116,19 +181,56 @@ class OnlineRule(Rule):
                 f"the settings of {learner!r} must have the right types; got "
                 f"{dict(settings)!r:.100}. See docs/learners.md."
             ) from None
+        self.stream.refits = False  # it takes seconds, and nobody waits for it
 
     def decide(self, case: str, reports: Mapping[str, Any]) -> FloatArray:
         """Pool with the weights of now, which are those that learn later."""
         return _coordinates(self.stream.predict_proba_one(reports, case))
 
+    def await_outcome(self, case: str, reports: Mapping[str, Any]) -> None:
+        """Keep its reports and the weights of now."""
+        self.decide(case, reports)
+
     def score(self, reports: Mapping[str, Any]) -> FloatArray:
         """Pool with the weights of now."""
         return _coordinates(self.stream.predict_proba_one(reports))
 
-    def settle(self, case: str, outcome: int) -> None:
+    def settle(self, case: str, outcome: int, learned: FloatArray | None) -> None:
         """Learn; the ledger knows outcomes, so the stream need not."""
-        self.stream.settle(case, outcome)
+        self.stream.settle(case, outcome, learned)
         del self.stream.outcomes[case]
+
+    @property
+    def learned(self) -> FloatArray:
+        """Weights, and what else the learner keeps."""
+        return self.stream.learned
+
+    def take_over(self, learned: FloatArray) -> None:
+        """Go on from other weights."""
+        self.stream.learned = learned
+
+    @property
+    def refit_job(self) -> RefitJob | None:
+        """The latest settled cases, where the pools of `auto` are due."""
+        experts = self.stream.experts
+        if experts is None or not experts.is_due:
+            return None
+        return RefitJob(
+            experts.agents,
+            experts.classes,
+            experts.settled,
+            experts.reports,
+            experts.outcomes,
+        )
+
+    def refit(self, files: Mapping[str, bytes]) -> None:
+        """Mix other pools from now on."""
+        experts = self.stream.experts
+        if experts is None:
+            super().refit(files)
+            return
+        pools = tuple(load_saved(files[name]) for name in WINDOWS if name in files)
+        self.stream.experts = experts.with_pools(pools)
 
     def drop(self, case: str) -> None:
         """Forget a case."""
@@ -171,34 +273,21 @@ class OnlineRule(Rule):
         """Weights of now."""
         return self.stream.weights
 
-    @property
-    def fingerprint(self) -> str:
-        """Hash of the unnormalised weights."""
-        weights = self.stream.state.unnormalised + 0.0  # no -0.0
-        return sha256(weights.astype("<f8").tobytes()).hexdigest()
-
-    def pack(self) -> bytes:
-        """Return the stream as an archive, with the cases that wait."""
-        return persistence.pack(self.stream.__getstate__())
+    def freeze(self) -> Callable[[], bytes]:
+        """Return what packs the stream, with the cases that wait."""
+        return partial(persistence.pack, self.stream.__getstate__())
 
     def unpack(self, state: bytes) -> None:
         """Go on from a saved stream."""
         self.stream.__setstate__(persistence.unpack(state, Path("the snapshot")))
+        self.stream.refits = False
 
 
 class SavedPoolRule(Rule):
     """A saved pool: it decides as it was fitted, and does not learn."""
 
     def __init__(self, content: bytes, agents: tuple[str, ...], labels: Labels) -> None:
-        self.content = content
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "saved.pool")
-            path.write_bytes(content)
-            try:
-                self.pool: Pool = saved_pools.load(path)
-            except TruepoolError as error:
-                sentence = str(error).replace(str(path), "the saved pool")
-                raise SettingError(sentence) from None
+        self.pool = load_saved(content)
         if not set(agents) <= set(self.pool.agents_):
             raise AgentError(
                 "a saved pool must know the agents of the pool; it knows "
@@ -215,12 +304,23 @@ class SavedPoolRule(Rule):
         """Pool as the saved pool does."""
         return self.score(reports)
 
+    def await_outcome(self, case: str, reports: Mapping[str, Any]) -> None:
+        """Nothing is learned, and nothing waits."""
+
     def score(self, reports: Mapping[str, Any]) -> FloatArray:
         """Pool as the saved pool does."""
         return _coordinates(self.pool.predict_proba_one(reports))
 
-    def settle(self, case: str, outcome: int) -> None:
+    def settle(self, case: str, outcome: int, learned: FloatArray | None) -> None:
         """Nothing is learned."""
+
+    @property
+    def learned(self) -> FloatArray:
+        """No number changes."""
+        return np.empty(0)
+
+    def take_over(self, learned: FloatArray) -> None:
+        """No number changes."""
 
     def drop(self, case: str) -> None:
         """Nothing is remembered."""
@@ -259,17 +359,33 @@ class SavedPoolRule(Rule):
         weights = self.pool.explain().weights
         return None if weights is None else dict(weights)
 
-    @property
-    def fingerprint(self) -> str:
-        """Hash of the file."""
-        return sha256(self.content).hexdigest()
-
-    def pack(self) -> bytes:
+    def freeze(self) -> Callable[[], bytes]:
         """Nothing changes."""
-        return b""
+        return bytes
 
     def unpack(self, state: bytes) -> None:
         """Nothing changes."""
+
+
+def load_saved(content: bytes) -> Pool:
+    """Return the pool in the bytes of a file of `truepool fit`."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "saved.pool")
+        path.write_bytes(content)
+        try:
+            pool: Pool = saved_pools.load(path)
+        except TruepoolError as error:
+            sentence = str(error).replace(str(path), "the saved pool")
+            raise SettingError(sentence) from None
+    return pool
+
+
+def save(pool: Pool) -> bytes:
+    """Return the bytes of the file of a pool."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "saved.pool")
+        pool.save(path)
+        return path.read_bytes()
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from sqlalchemy import (
     Text,
 )
 
-VERSION = 2
+VERSION = 3
 """Version of these tables; a ledger of a newer version is refused."""
 
 MIGRATIONS: dict[int, tuple[str, ...]] = {
@@ -30,12 +30,31 @@ MIGRATIONS: dict[int, tuple[str, ...]] = {
         "ALTER TABLE trail ADD COLUMN role TEXT",
         "ALTER TABLE trail ADD COLUMN agent TEXT",
     ),
+    # A token that another one replaces ends at a time; one that is revoked has ended.
+    3: (
+        "ALTER TABLE tokens ADD COLUMN until FLOAT",
+        "UPDATE tokens SET until = revoked, revoked = NULL WHERE revoked > {now}",
+        "ALTER TABLE trail ADD COLUMN chain TEXT",
+        "ALTER TABLE ledger ADD COLUMN trail TEXT",
+        "INSERT INTO waiting (pool, agent, number) SELECT r.pool, r.agent, count(*) "
+        "FROM reports AS r WHERE NOT EXISTS (SELECT 1 FROM entries AS e WHERE "
+        'e.pool = r.pool AND e."case" = r."case") GROUP BY r.pool, r.agent',
+        "ALTER TABLE pools DROP COLUMN waiting",
+    ),
 }
-"""What makes each version of the one before: plain SQL of SQLite and PostgreSQL."""
+"""What makes each version of the one before: plain SQL of SQLite and PostgreSQL.
+
+New tables are made besides."""
 
 metadata = MetaData()
 
-ledger = Table("ledger", metadata, Column("version", Integer, nullable=False))
+ledger = Table(
+    "ledger",
+    metadata,
+    Column("version", Integer, nullable=False),
+    # The hash of the last action of the trail.
+    Column("trail", Text),
+)
 
 pools = Table(
     "pools",
@@ -43,8 +62,16 @@ pools = Table(
     Column("id", Integer, primary_key=True),
     Column("name", Text, nullable=False, unique=True),
     Column("last", Integer, nullable=False),
-    # Reports on cases that are not decided yet: what the limit on open cases is about.
-    Column("waiting", Integer, nullable=False, server_default="0"),
+)
+
+# Reports of each agent on cases that are not decided yet: what the limit is about.
+waiting = Table(
+    "waiting",
+    metadata,
+    Column("pool", Integer, primary_key=True),
+    Column("agent", Integer, primary_key=True, autoincrement=False),
+    Column("number", Integer, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 entries = Table(
@@ -83,6 +110,15 @@ snapshots = Table(
     Column("state", LargeBinary, nullable=False),
 )
 
+# Pools that were fitted to settled cases. An entry names one by its hash, so that the
+# same is there once, and can be erased.
+fitted = Table(
+    "fitted",
+    metadata,
+    Column("hash", Text, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+)
+
 tokens = Table(
     "tokens",
     metadata,
@@ -92,8 +128,10 @@ tokens = Table(
     Column("pool", Text),
     Column("agent", Text),
     Column("created", Float, nullable=False),
+    # When it was revoked, by a clock that may be wrong: what counts is that it was.
     Column("revoked", Float),
     Column("replaces", Text),
+    Column("until", Float),
 )
 
 trail = Table(
@@ -107,4 +145,6 @@ trail = Table(
     Column("detail", Text),
     Column("role", Text),
     Column("agent", Text),
+    # Hash of the action and of the one before; an older version made none.
+    Column("chain", Text),
 )

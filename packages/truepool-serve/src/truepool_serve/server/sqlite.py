@@ -9,7 +9,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, exc
@@ -21,6 +23,8 @@ from truepool_serve.server.databases import Database, Row
 
 FULL = 2
 """Value of ``PRAGMA synchronous`` at which a commit survives a power cut."""
+LOGGED = b"\x02\x02"
+"""What bytes 18 and 19 of a file are while a log of writes belongs to it."""
 SYNCS = 5
 """Times that the disk is asked to keep something, to see how long it takes."""
 ROWS = 100
@@ -37,16 +41,38 @@ class Sqlite(Database):
     shared = False
     errors = (exc.DBAPIError, sqlite3.Error)
 
-    def __init__(self, place: str, *, create: bool) -> None:
-        self.name = place
-        self._lock = FileLock(place, create)
-        self.engine = _engine(place)
+    def __init__(self, place: str, *, create: bool, write: bool) -> None:
+        self.place = self.name = place
+        self.write = write
+        self.log_is_missing = False
+        self._lock: FileLock | None = None
+        if write:
+            self._lock = FileLock(place, create)
+            self.log_is_missing = self._check_log()
+            self.engine = _engine(place)
+            return
+        with suppress(InUseError):  # the coordinator that has it goes on
+            self._lock = FileLock(place, create=False, write=False)
+            self._check_log()
+        # Of a file that nobody else has, no log of writes is made beside it.
+        alone = self._lock is not None and not Path(f"{place}-wal").exists()
+        self.engine = _read_only_engine(place, alone)
+
+    def _check_log(self) -> bool:
+        try:
+            return _log_is_missing(self.place)
+        except LedgerError:
+            if self._lock is not None:
+                self._lock.release()
+            raise
 
     def exclude(self, connection: Connection) -> None:
         """The lock on the file did that."""
 
     def check(self, connection: Connection) -> None:
         """Refuse a file that is not written with full synchronisation."""
+        if not self.write:
+            return
         level = connection.exec_driver_sql("PRAGMA synchronous").scalar()
         mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar()
         if (level, mode) != (FULL, "wal"):
@@ -91,7 +117,8 @@ class Sqlite(Database):
     def sync_time(self) -> float | None:
         """Return the seconds that the disk takes to keep what it is given."""
         times = []
-        with tempfile.TemporaryFile(dir=os.path.dirname(self._lock.path)) as file:
+        folder = os.path.dirname(os.path.realpath(self.place))
+        with tempfile.TemporaryFile(dir=folder) as file:
             for _ in range(SYNCS):
                 file.write(bytes(4096))
                 file.flush()
@@ -107,10 +134,39 @@ class Sqlite(Database):
             raw.execute("VACUUM")
             raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
+    def finish(self, connection: Connection) -> None:
+        """Put what is in the log into the file, and say in it that it is whole."""
+        if not self.write or connection.closed:
+            return
+        raw: Any = connection.connection.driver_connection
+        raw.execute("PRAGMA busy_timeout = 0")  # a reader may have the log open
+        raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        raw.execute("PRAGMA journal_mode = DELETE")
+
     def close(self) -> None:
         """End the lock."""
         self.engine.dispose()
-        self._lock.release()
+        if self._lock is not None:
+            self._lock.release()
+
+
+def _log_is_missing(place: str) -> bool:
+    """Whether a file was not closed, and its log is not there; refuse another's log.
+
+    Bytes 18 and 19 say whether there is a log (2), or the file was closed (1). Beside
+    one that was closed, or is new, a log belongs to another file: to one that was there
+    before. SQLite would apply it all the same.
+    """
+    log = Path(f"{place}-wal")
+    there = log.exists() and log.stat().st_size > 0
+    with open(place, "rb") as file:
+        head = file.read(20)
+    if there and head[18:20] != LOGGED:
+        raise LedgerError(
+            f"{place!r} was closed, and {str(log)!r} beside it is the log of another "
+            "ledger. Move the log back to that one, which needs it, or away."
+        )
+    return head[18:20] == LOGGED and not there
 
 
 def _insert(driver: Any, pool: int, rows: Sequence[Row], at: float) -> bool:
@@ -138,6 +194,25 @@ def _insertion(rows: int) -> str:
     )
 
 
+def _read_only_engine(place: str, alone: bool) -> Engine:
+    uri = f"{Path(place).absolute().as_uri()}?mode=ro{'&immutable=1' * alone}"
+
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(
+            uri, uri=True, isolation_level=None, check_same_thread=False
+        )
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _begin(connection: Connection) -> None:
+    # Not through SQLAlchemy, which takes longer than SQLite does.
+    raw: Any = connection.connection.driver_connection
+    raw.execute("BEGIN")
+
+
 def _engine(place: str) -> Engine:
     engine = create_engine(
         f"sqlite:///{place}",
@@ -153,11 +228,7 @@ def _engine(place: str) -> Engine:
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA busy_timeout = 5000")
 
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        # Not through SQLAlchemy, which takes longer than SQLite does.
-        raw: Any = connection.connection.driver_connection
-        raw.execute("BEGIN")
+    event.listen(engine, "begin", _begin)
 
     @event.listens_for(engine, "commit")
     def commit(connection: Connection) -> None:
@@ -177,20 +248,22 @@ class FileLock:
 
     taken: ClassVar[set[str]] = set()
 
-    def __init__(self, place: str, create: bool) -> None:
+    def __init__(self, place: str, create: bool, *, write: bool = True) -> None:
         if sys.platform == "win32":
             raise LedgerError(
                 "a ledger in a file needs the file locks of Linux or macOS; on Windows "
                 "use PostgreSQL, as in `truepool serve postgresql://...`"
             )
-        check_path(place)
+        if write:
+            check_path(place)
         self.path = os.path.realpath(place)
         if not create and not os.path.exists(self.path):
             raise LedgerError(f"there is no ledger {place!r}")
         if self.path in self.taken:
             raise _in_use(place)
         try:
-            flags = os.O_RDWR | (os.O_CREAT if create else 0)
+            flags = os.O_RDWR if write else os.O_RDONLY
+            flags |= os.O_CREAT if create else 0
             self.file = os.open(self.path, flags, 0o600)
         except OSError as error:
             raise LedgerError(f"{place!r} cannot be opened: {error.strerror}") from None

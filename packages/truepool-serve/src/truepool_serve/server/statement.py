@@ -18,7 +18,13 @@ from truepool.core.errors import AgentError, LedgerError
 from truepool.measures.inference import Resamples
 from truepool_serve.server.configuration import PoolConfig
 from truepool_serve.server.contributions import costs_without
-from truepool_serve.server.deployment import START, Deployment, Entry
+from truepool_serve.server.deployment import (
+    START,
+    TOLERANCE,
+    Deployment,
+    Entry,
+    relative_difference,
+)
 from truepool_serve.server.history import LEVEL, Case, History
 from truepool_serve.server.misreports import warnings
 
@@ -243,16 +249,22 @@ def check_statement(given: dict[str, Any], entries: Iterable[Entry]) -> int:
         )
     again = make_statement(found, given["agent"], given["start"], given["end"])
     for name, value in again.to_dict().items():
-        if given[name] != value:
+        if name != "seal" and _differ(given[name], value):
             raise LedgerError(
                 f"the statement has another {_difference(name, given[name], value)}"
             )
+    if given["seal"] != seal({k: v for k, v in given.items() if k != "seal"}):
+        raise LedgerError("the statement has another 'seal' than its content gives")
     deployment = Deployment()
     for entry in found:
-        if entry.body is None:
+        if not entry.is_complete:
             break
-        deployment.replay(entry)
+        deployment.verify(entry)
     return deployment.n
+
+
+def _differ(given: Any, made: Any) -> bool:
+    return relative_difference(given, made) > TOLERANCE
 
 
 def _difference(name: str, given: Any, made: Any) -> str:
@@ -262,11 +274,11 @@ def _difference(name: str, given: Any, made: Any) -> str:
         if len(given) != len(made):
             what, given, made = "number of cases", len(given), len(made)
         else:
-            i = next(i for i, line in enumerate(made) if given[i] != line)
+            i = next(i for i, line in enumerate(made) if _differ(given[i], line))
             case, given, made = made[i]["case"], given[i], made[i]
             what = f"line for case {case!r:.60}"
             if isinstance(given, dict) and set(given) == set(made):
-                field = next(key for key in made if given[key] != made[key])
+                field = next(key for key in made if _differ(given[key], made[key]))
                 what = f"{field!r} of case {case!r:.60}"
                 given, made = given[field], made[field]
     return f"{what} than its records give: {given!r:.80} instead of {made!r:.80}"

@@ -56,10 +56,15 @@ class Watch:
         """Outcomes seen."""
         return 0 if self._monitor is None else self._monitor.settled
 
+    def first_of_last(self, decisions: int) -> int:
+        """Entry of the first of so many of the last decisions."""
+        return self._cases[-decisions:][0][0] if self._cases else 0
+
     def update(self, decided: list[Decided]) -> None:
         """See the decisions and outcomes that are new, in the order of the ledger."""
         if self._monitor is None:
             return
+        before = self.last
         events: list[tuple[int, Decided, bool]] = []
         for one in decided:
             if one.n > self.last:
@@ -74,6 +79,7 @@ class Watch:
             else:
                 self._see(self._monitor, one)
         self.last = max((one.n for one in decided), default=self.last)
+        self.last = max(self.last, before)
 
     def _see(self, monitor: Monitor, one: Decided) -> None:
         known = one.content["reports"]

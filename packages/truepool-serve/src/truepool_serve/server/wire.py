@@ -172,8 +172,9 @@ def _fill(message: Any, value: Any) -> None:
     else:
         message.SetInParent()
         for name, part in value.items():
-            if part is not None:
-                _fill_field(message, kind.fields_by_name[name], part)
+            field = kind.fields_by_name.get(name)  # some are in HTTP only
+            if part is not None and field is not None:
+                _fill_field(message, field, part)
 
 
 def _fill_field(message: Any, field: Any, value: Any) -> None:

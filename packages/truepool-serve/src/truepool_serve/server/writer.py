@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain, groupby
 from operator import itemgetter
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 from truepool.core.errors import (
@@ -30,6 +30,8 @@ CROWD = 10
 PAUSE = 0.0005
 """After a commit of a crowd of operations the next one waits so many seconds for more:
 their threads then change turns once for all, which takes most of a commit's time."""
+LONGEST_COMMIT = 20.0
+"""Seconds after which nobody waits any longer for a database."""
 FAULTS = (LedgerError, PluginError, LearnerError, PoolError)
 """Errors that are no refusals: an operation may have been half done by then."""
 Operation = Callable[[], Any]
@@ -66,8 +68,11 @@ class Writer:
         self.reset = reset
         self.metrics = metrics
         self.queue: SimpleQueue[Item | None] = SimpleQueue()
+        self.under_way: tuple[float, list[Item]] | None = None
+        self.is_closed = Event()
         self.thread = Thread(target=self._run, name="ledger", daemon=True)
         self.thread.start()
+        Thread(target=self._watch, name="watch", daemon=True).start()
 
     def submit(self, operation: Operation, count: Count | None = None) -> Answer:
         """Return the answer of an operation, known once it is durable.
@@ -86,6 +91,7 @@ class Writer:
 
     def close(self) -> None:
         """Finish what was asked, then stop."""
+        self.is_closed.set()
         self.queue.put(None)
         self.thread.join()
 
@@ -108,7 +114,38 @@ class Writer:
             if item is not None:
                 item = self.queue.get()
 
+    def _watch(self) -> None:
+        """Answer those who wait for a database that hangs.
+
+        What they asked for may be done later, or not: they ask again.
+        """
+        while not self.is_closed.wait(LONGEST_COMMIT / 10):
+            found = self.under_way
+            if found is None or time.monotonic() - found[0] < LONGEST_COMMIT:
+                continue
+            waiting = list(found[1])
+            while True:
+                try:
+                    item = self.queue.get_nowait()
+                except Empty:
+                    break
+                if item is None:
+                    self.queue.put(None)
+                    break
+                waiting.append(item)
+            error = LedgerError(
+                f"the ledger has not answered for {LONGEST_COMMIT:g} seconds"
+            )
+            give((item[-1], error) for item in waiting if not item[-1].done())
+
     def _commit(self, group: list[Item]) -> None:
+        self.under_way = time.monotonic(), group
+        try:
+            self._commit_group(group)
+        finally:
+            self.under_way = None
+
+    def _commit_group(self, group: list[Item]) -> None:
         # Nothing overtakes anything: only neighbours are done together.
         runs = [(joint, list(items)) for joint, items in groupby(group, itemgetter(1))]
         found: list[list[Any]] = []
@@ -127,7 +164,7 @@ class Writer:
                 # One of them fails, and the others must not; or they lock several pools
                 # in another order than another coordinator, and alone they do not.
                 for alone in group:
-                    self._commit([alone])
+                    self._commit_group([alone])
                 return
             give((item[-1], error) for item in group)
             return

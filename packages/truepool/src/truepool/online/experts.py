@@ -94,21 +94,43 @@ class Experts:
         return np.vstack([reports, answers])
 
     def learn(self, reports: FloatArray, outcome: int) -> "Experts":
-        """Return the experts after the outcome of a case with these reports (N, C)."""
+        """Return the experts after the outcome of a case, with new pools when due."""
+        after = self.observe(reports, outcome)
+        return after.with_pools(after.fit()) if after.is_due else after
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there are enough new cases to fit the pools again."""
+        return self.settled >= self.due
+
+    def observe(self, reports: FloatArray, outcome: int) -> "Experts":
+        """Return the experts after the outcome of a case with these reports (N, C).
+
+        The pools stay as they are.
+        """
         longest = max(WINDOWS.values())
         N, C = reports.shape
         before = self.reports.reshape(-1, N, C)
-        after = replace(
+        return replace(
             self,
             settled=self.settled + 1,
             reports=np.concatenate([before, reports[None]])[-longest:],
             outcomes=np.append(self.outcomes, outcome)[-longest:],
         )
-        return after if after.settled < self.due else after._refit()
 
-    def _refit(self) -> "Experts":
+    def fit(self) -> tuple[Pool, ...]:
+        """Return pools that learned from the latest cases."""
+        return tuple(self._fit(name, cases) for name, cases in WINDOWS.items())
+
+    def with_pools(self, pools: tuple[Pool, ...]) -> "Experts":
+        """Return the experts with other pools, to be fitted again later."""
+        names = tuple(pool.name for pool in pools)
+        if names != tuple(WINDOWS) or any(p.agents_ != self.agents for p in pools):
+            raise SettingError(
+                f"the pools of auto must be {', '.join(WINDOWS)}, fitted to its "
+                f"agents; got {', '.join(names)}"
+            )
         wait = min(max(self.settled // 2, FIRST_REFIT), LONGEST_WAIT)
-        pools = tuple(self._fit(name, cases) for name, cases in WINDOWS.items())
         return replace(self, pools=pools, due=self.settled + wait)
 
     def _fit(self, name: str, cases: int) -> Pool:

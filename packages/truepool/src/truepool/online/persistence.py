@@ -3,8 +3,8 @@
 The learner is found in the registry by its name, as pools are; see docs/saved_pools.md.
 """
 
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,8 @@ from truepool.pools import Pool
 from truepool.pools import persistence as pools
 
 KIND = archive.Kind("stream", 1, StreamFileError)
+PART = 1000
+"""Cases that are stacked at a time."""
 HELD = {record.__name__: record for record in (*pools.RECORDS, Recalibration)}
 """Dataclasses that a stream may hold, by name."""
 
@@ -55,6 +57,44 @@ def unpack(content: bytes, path: Path) -> dict[str, Any]:
         raise KIND.damaged(path, "its numbers do not fit together") from error
 
 
+def learned(state: State, recalibration: Recalibration | None) -> FloatArray:
+    """Return the numbers (M,) that outcomes change: weights, memory, recalibration."""
+    parts = [state.unnormalised, *state.memory]
+    if recalibration is not None:
+        parts += [recalibration.scale, recalibration.precision]
+    return np.concatenate([np.ravel(part) for part in parts]).astype(np.float64)
+
+
+def take_over(
+    state: State, recalibration: Recalibration | None, numbers: FloatArray
+) -> tuple[State, Recalibration | None]:
+    """Return the state with other `learned` numbers; they must be as many."""
+    known = learned(state, recalibration)
+    if numbers.shape != known.shape:
+        raise SettingError(
+            f"what a stream learned must be {known.size:,} numbers; got shape "
+            f"{numbers.shape}"
+        )
+    place = 0
+
+    def take(old: Any) -> Any:
+        nonlocal place
+        start, place = place, place + np.size(old)
+        if isinstance(old, np.ndarray):
+            return numbers[start:place].reshape(old.shape).copy()
+        return type(old)(numbers[start])
+
+    weights, memory = take(state.unnormalised), [take(old) for old in state.memory]
+    kind = type(state.memory)
+    state = replace(
+        state, unnormalised=weights, memory=kind(*memory) if memory else state.memory
+    )
+    if recalibration is not None:
+        scale, precision = take(recalibration.scale), take(recalibration.precision)
+        recalibration = Recalibration(scale, precision)
+    return state, recalibration
+
+
 def _plain(stream: Mapping[str, Any]) -> dict[str, Any]:
     """Values of a stream by name; cases are lists and arrays."""
     state: State = stream["state"]
@@ -75,11 +115,20 @@ def _plain(stream: Mapping[str, Any]) -> dict[str, Any]:
         "experts": stream["experts"] and stream["experts"].to_dict(),
         "limit": stream["memory"],
         "waiting": list(stream["waiting"]),
-        "reports": np.array([d.reports for d in waiting]).reshape(-1, N, C),
-        "used": np.array([d.unnormalised for d in waiting]).reshape(-1, N),
+        "reports": _stack([d.reports for d in waiting], (N, C)),
+        "used": _stack([d.unnormalised for d in waiting], (N,)),
         "known": list(stream["outcomes"]),
         "outcomes": np.array(list(stream["outcomes"].values()), dtype=np.int64),
     }
+
+
+def _stack(arrays: Sequence[FloatArray], shape: tuple[int, ...]) -> FloatArray:
+    """Stack arrays, a part at a time: other threads take turns in between."""
+    found = np.empty((len(arrays), *shape))
+    for start in range(0, len(arrays), PART):
+        part = arrays[start : start + PART]
+        found[start : start + PART] = np.array(part).reshape(-1, *shape)
+    return found
 
 
 def _stream(saved: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,7 +186,7 @@ def _experts(
     N, C = len(experts.agents), 1 if classes == 2 else classes
     W = len(experts.outcomes)
     _check(experts.names == names and experts.classes == classes)
-    _check(0 <= W <= experts.settled < experts.due)
+    _check(0 <= W <= experts.settled and experts.due > 0)
     if W:
         _checked(experts.reports, (W, N, C))
     _check(len(experts.pools) in (0, len(names) - N))

@@ -1,11 +1,13 @@
 """A stream: a learner that gets one case at a time."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from truepool.core.arrays import FloatArray, from_classes, to_classes
 from truepool.core.errors import (
@@ -88,6 +90,10 @@ class Stream:
     'fraud'
     """
 
+    refits = True
+    """Whether `auto` fits its pools when that is due. A service sets it to False, fits
+    elsewhere (`experts.fit`), and goes on with what was learned there."""
+
     def __init__(
         self,
         learner: str | Learner,
@@ -146,11 +152,13 @@ class Stream:
             outcome = self._outcome(y)
             self._settle(self._decision(x), outcome)
 
-    def settle(self, case: Any, y: Any) -> None:
+    def settle(self, case: Any, y: Any, learned: ArrayLike | None = None) -> None:
         """Settle a case that was predicted by name, in any order, at any time.
 
         The same outcome twice changes nothing; a different one is refused. If all
         agents that reported on the case have left, there is nothing to learn from it.
+        ``learned`` is what a stream learned from this very outcome before (`learned`):
+        it is taken over, and no update is computed.
         """
         with self._lock:
             outcome = self._outcome(y)
@@ -167,10 +175,36 @@ class Stream:
             if case not in self.waiting:
                 raise OutcomeError(f"no case {case!r} is waiting for its outcome")
             decision = self.waiting[case]
-            if decision is not None:
+            if learned is not None:
+                self._take_over(decision, outcome, learned)
+            elif decision is not None:
                 self._settle(decision, outcome)
             del self.waiting[case]
             self.outcomes[case] = outcome
+
+    @property
+    def learned(self) -> FloatArray:
+        """All numbers that outcomes change, (M,); set them to go on from others.
+
+        They say what a stream of the same cases has learned on any machine, where an
+        update computed again may differ in the last bit.
+
+        >>> stream = Stream("hedge", agents=("rf", "gbm"), rate=1.0)
+        >>> stream.learned
+        array([1., 1.])
+        >>> stream.learned = [1.0, 3.0]
+        >>> stream.weights
+        {'rf': 0.25, 'gbm': 0.75}
+        """
+        with self._lock:
+            return persistence.learned(self.state, self.recalibration)
+
+    @learned.setter
+    def learned(self, numbers: ArrayLike) -> None:
+        with self._lock:
+            self.state, self.recalibration = persistence.take_over(
+                self.state, self.recalibration, np.asarray(numbers, dtype=np.float64)
+            )
 
     def drop(self, case: Any) -> None:
         """Remove a case that will never have an outcome."""
@@ -286,11 +320,23 @@ class Stream:
 
     def _settle(self, decision: Decision, outcome: int) -> None:
         self.state = settle(self.learner, self.state, decision, outcome)
-        if self.experts is not None:
-            own = decision.reports[: len(self.experts.agents)]
-            self.experts = self.experts.learn(own, outcome)
+        self._learn_pools(decision, outcome)
         if self.recalibration is not None:
             self.recalibration = self.recalibration.learn(decision.pooled, outcome)
+
+    def _take_over(
+        self, decision: Decision | None, outcome: int, learned: ArrayLike
+    ) -> None:
+        self.learned = learned
+        if decision is not None:
+            self.state = replace(self.state, settled=self.state.settled + 1)
+            self._learn_pools(decision, outcome)
+
+    def _learn_pools(self, decision: Decision, outcome: int) -> None:
+        if self.experts is not None:
+            own = decision.reports[: len(self.experts.agents)]
+            learn = self.experts.learn if self.refits else self.experts.observe
+            self.experts = learn(own, outcome)
 
     def _decision(self, x: Mapping[str, Any]) -> Decision:
         reports = self._reports(x)

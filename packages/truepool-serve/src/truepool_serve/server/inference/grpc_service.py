@@ -16,12 +16,13 @@ from truepool_serve.server.inference.models import (
     Models,
     check_version,
 )
+from truepool_serve.server.metrics import Metrics
 
 OPEN = ("ServerLive", "ServerReady", "ServerMetadata")
 """Methods that need no token."""
 
 
-def handlers(models: Models) -> dict[str, Any]:
+def handlers(models: Models, metrics: Metrics | None = None) -> dict[str, Any]:
     """Return the methods of the service."""
 
     async def live(caller: Any, values: dict[str, Any]) -> Any:
@@ -66,7 +67,9 @@ def handlers(models: Models) -> dict[str, Any]:
         "ModelInfer": infer,
     }
     return {
-        name: unary(method, _nobody if name in OPEN else models.identify, acts[name])
+        name: unary(
+            method, _nobody if name in OPEN else models.identify, acts[name], metrics
+        )
         for name, method in wire.methods(SERVICE).items()
     }
 

@@ -1,6 +1,5 @@
 """Deployed pools as models: reports in, probability and decision out."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any, final
 
@@ -34,7 +33,7 @@ class PoolModels(Models):
 
     async def check_ready(self) -> None:
         """Wait until the ledger can be written."""
-        await after(self.coordinator.writer.submit(lambda: None))
+        await self.coordinator.check_ready()
 
     async def card(self, caller: Any, model: str) -> ModelCard:
         """Return the reports that a pool takes, in the order of its agents."""
@@ -55,19 +54,16 @@ class PoolModels(Models):
         known = await after(to.describe(caller, pool))
         agents, labels = known["agents"], known["labels"]
         rest = dict(asked.inputs)
-        cases = rest.pop(CASE, None)
+        named = rest.pop(CASE, None)
         reports = _reports(rest, agents, len(labels))
-        names = None if cases is None else _names(cases, len(reports))
+        names = None if named is None else _names(named, len(reports))
         columns = _columns(rest, known["costs"], len(reports))
         given = list(zip(reports, columns, strict=True))
         if names is None:
             answers = await after(to.score(caller, pool, given))
         else:
-            waiting = [
-                after(to.record(caller, pool, name, case))
-                for name, case in zip(names, given, strict=True)
-            ]
-            answers = await asyncio.gather(*waiting)
+            cases = [(name, *case) for name, case in zip(names, given, strict=True)]
+            answers = await after(to.record(caller, pool, cases))
         decisions = np.array(
             [answer["decision"] for answer in answers],
             dtype=object if any(isinstance(n, str) for n in labels) else np.int64,

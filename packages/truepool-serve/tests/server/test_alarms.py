@@ -1,0 +1,124 @@
+"""Alarms are raised whether or not somebody looks."""
+
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+from server.service import FRAUD, Local
+
+from truepool.core.errors import LedgerError, SettingError
+from truepool_serve.server import writer
+from truepool_serve.server.access import ANYONE
+from truepool_serve.server.alarms import Alarms, check_webhook
+from truepool_serve.server.dashboard import Dashboard
+from truepool_serve.server.http import app
+
+
+def run(local, first, cases, *, bob):
+    rng = np.random.default_rng(first)
+    for i in range(first, first + cases):
+        local.report(
+            "fraud",
+            [
+                (f"c{i}", "ada", float(rng.random())),
+                (f"c{i}", "cyd", float(rng.random())),
+            ],
+        )
+        if bob:
+            local.report("fraud", [(f"c{i}", "bob", float(rng.random()))])
+        local.decide("fraud", f"c{i}", None)
+
+
+@pytest.fixture
+def hook():
+    got = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            got.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/alarms", got
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_feed_that_stops_is_noticed_without_a_page(tmp_path, caplog, hook):
+    url, got = hook
+    with Local(tmp_path / "l.db") as local:
+        alarms = local.coordinator.alarms
+        alarms.webhook = url
+        run(local, 0, 60, bob=True)
+        alarms.update()
+        assert alarms.of("fraud") == []
+        run(local, 100, 60, bob=False)
+        alarms.update()
+        (one,) = alarms.of("fraud")
+        assert (one["who"], one["kind"]) == ("bob", "stopped")
+        alarms.update()
+        assert [(each["event"], each["pool"], each["who"]) for each in got] == [
+            ("alarm", "fraud", "bob")
+        ]
+        assert [r.fields["kind"] for r in caplog.records if r.message == "alarm"] == [
+            "stopped"
+        ]
+        client = TestClient(app(local.coordinator), base_url="http://localhost")
+        assert client.get("/v1/pools/fraud/alarms").json() == {"alarms": [one]}
+        assert 'truepool_alarms{pool="fraud"} 1.0' in client.get("/metrics").text
+        run(local, 200, 3, bob=True)
+        alarms.update()
+        assert alarms.of("fraud") == []  # it recovered
+        assert client.get("/v1/pools/none/alarms").status_code == 404
+
+
+def test_a_webhook_that_fails_stops_nothing(tmp_path, caplog):
+    with Local(tmp_path / "l.db") as local:
+        alarms = Alarms(local.coordinator, "http://127.0.0.1:9/")
+        run(local, 0, 60, bob=True)
+        run(local, 100, 60, bob=False)
+        alarms.update()
+        assert len(alarms.of("fraud")) == 1
+        assert any(r.message == "webhook failed" for r in caplog.records)
+    with pytest.raises(SettingError, match="begins with http://"):
+        check_webhook("file:///etc/passwd")
+
+
+def test_the_page_of_all_pools_computes_no_costs(tmp_path, monkeypatch):
+    """With 30 pools it took 52 seconds, and everybody else waited."""
+    monkeypatch.setattr("truepool_serve.server.pool_view.Resamples", None)
+    with Local(tmp_path / "l.db") as local:
+        for i in range(30):
+            local.create(FRAUD | {"name": f"p{i}"})
+        local.fill(50, np.random.default_rng(0))
+        start = time.perf_counter()
+        views = Dashboard(local.coordinator).pools(ANYONE)
+        assert len(views) == 31
+        assert {view.settled for view in views} == {0, 50}
+        assert time.perf_counter() - start < 10
+
+
+def test_nobody_waits_for_a_database_that_hangs(tmp_path, monkeypatch):
+    monkeypatch.setattr(writer, "LONGEST_COMMIT", 0.5)
+    released = threading.Event()
+    with Local(tmp_path / "l.db") as local:
+        to = local.coordinator.writer
+        first = to.submit(lambda: released.wait(30))
+        later = to.submit(lambda: 5)
+        start = time.monotonic()
+        for answer in (first, later):
+            with pytest.raises(LedgerError, match="has not answered for 0.5 seconds"):
+                answer.result(10)
+        assert time.monotonic() - start < 5
+        released.set()
+        assert to.submit(lambda: 6).result(10) == 6
