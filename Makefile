@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Data sets are never committed; the tests that need them look here and say so when they skip.
 export TRUEPOOL_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo develop test smoke docs notebooks reference coverage test-peers test-slow check bench faults fuzz protocol race scenarios mutation-map mutate constraints
+.PHONY: demo develop test smoke docs notebooks reference coverage test-peers test-slow check corpus bench faults fuzz protocol race scenarios mutation-map mutate constraints
 
 demo: $(VENV)/.core
 	$(VENV)/bin/truepool demo
@@ -37,6 +37,11 @@ test-peers: $(VENV)/.ok
 
 check: $(VENV)/.ok
 	scripts/check
+
+# Audits of the whole corpus, and what they answer otherwise than recorded; ten minutes.
+# One kind of table: make corpus CORPUS='--kind copy'
+corpus: $(VENV)/.ok
+	PYTHONPATH=packages/truepool/tests $(VENV)/bin/python -W ignore -m audit_corpus $(CORPUS)
 
 bench: $(VENV)/.ok
 	$(VENV)/bin/python -m pytest benchmarks -p no:cacheprovider -o addopts='' --benchmark-columns=min,median,rounds

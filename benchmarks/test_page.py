@@ -1,4 +1,4 @@
-"""The page against the same number of plain figures, and the demo against a minute."""
+"""The page against plain figures, and the demo against a minute."""
 
 import io
 import subprocess
@@ -8,7 +8,7 @@ import time
 from example_audit import audit
 from matplotlib.figure import Figure
 
-from truepool.render.html.audit import html
+from truepool.pages.audit import html
 
 DEMO = "import sys; sys.argv = ['truepool', 'demo', '--output', sys.argv[1]]; from truepool.cli import main; main()"
 FIGURES = 16

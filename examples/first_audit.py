@@ -6,9 +6,9 @@ panel = tp.datasets.example()  # or tp.read_panel("reports.csv", outcome="y")
 costs = tp.Costs(fn=10, fp=1)  # a missed case costs ten false alarms
 
 audit = tp.audit(panel, costs=costs, seed=0)
-for finding in audit.findings[:3]:
-    print(f"{finding.severity}: {finding.sentence}")
-plan = audit.recommendation
-print(f"In use: {plan.in_use}. Better: {plan.pool}.")
+for agent in audit.agents:
+    print(f"{agent.who}: {agent.code}")
+for step in audit.plan.steps:
+    print(f"Do: {step.action} {dict(step.arguments)}")
 audit.to_html("report.html")
 print("Wrote report.html.")

@@ -15,9 +15,10 @@ from dataclasses import replace
 import numpy as np
 
 from truepool.audits.candidate import Candidate
+from truepool.audits.checks import drift, feeds, outcome_rate
 from truepool.audits.evidence import Evidence
 from truepool.audits.findings import select_findings
-from truepool.audits.topics import drift, feeds, outcome_rate
+from truepool.audits.values import Finding
 from truepool.core.arrays import FloatArray, logit
 from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
@@ -97,19 +98,23 @@ def detected(fault: str, base_rate: float, cases: int, seed: int) -> tuple[bool,
     if evidence.shortage is None:
         checks += [drift, outcome_rate]
     candidates = [replace(s, price=None) for one in checks for s in one.check(evidence)]
-    idle = Candidate("idle", ("none",), "", "", p_value=1.0)
+    idle = Candidate("copy", p_value=1.0)
     candidates += [idle] * OTHER_TESTS
-    findings = [
-        f for f in select_findings(candidates) if f.severity != "note" and f.who
-    ]
+    findings = _grave(candidates)
     who = panel.agents[AGENT]
     alone = [s for s in candidates if s.code == "drifted"]
-    outcome_tests = select_findings(alone + [idle] * (len(candidates) - len(alone)))
+    outcome_tests = _grave(alone + [idle] * (len(candidates) - len(alone)))
     return (
         any(who in f.who for f in findings),
-        any(f.severity != "note" and who in f.who for f in outcome_tests),
+        any(who in f.who for f in outcome_tests),
         any(who not in f.who for f in findings),
     )
+
+
+def _grave(candidates: list[Candidate]) -> list[Finding]:
+    """Warnings and errors about agents."""
+    found = (finding for _, finding in select_findings(candidates))
+    return [one for one in found if one.severity != "note" and one.who]
 
 
 def main(cases: int, repetitions: int, *faults: str) -> None:

@@ -22,11 +22,11 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.special import expit, ndtri
 
-from truepool.audits import Finding, audit
+from truepool.audits import audit
+from truepool.audits.checks import drift, feeds, outcome_rate
+from truepool.audits.checks.reversal import is_unrelated, reversed_agents
 from truepool.audits.evidence import Evidence
 from truepool.audits.findings import select_findings
-from truepool.audits.topics import drift, feeds, outcome_rate
-from truepool.audits.topics.reversal import doubt_outcome, reversed_agents
 from truepool.core.arrays import FloatArray
 from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
@@ -103,16 +103,18 @@ def rounded(reports: FloatArray) -> FloatArray:
     return np.where(reports < 0.5, short, 1 - short)
 
 
-def findings(seed: int, feeds_only: bool) -> tuple[Finding, ...]:
-    """What is found in one sound panel."""
+def found(seed: int, feeds_only: bool) -> list[tuple[str, str]]:
+    """Severity and code of each diagnosis of one sound panel, or of each finding."""
     panel, costs = sound_panel(seed, decimals=feeds_only)
     if not feeds_only:
-        return audit(panel, costs=costs, seed=seed, resamples=RESAMPLES).findings
+        result = audit(panel, costs=costs, seed=seed, resamples=RESAMPLES)
+        return [(str(one.severity), one.code) for one in result.diagnoses]
     evidence = Evidence(panel, Mean(costs=costs), costs, None, 0.95, 50, seed)
     checks = [feeds]
     if evidence.shortage is None:
         checks += [drift, outcome_rate]
-    return select_findings([one for check in checks for one in check.check(evidence)])
+    tests = [one for check in checks for one in check.check(evidence)]
+    return [(one.severity, one.code) for _, one in select_findings(tests)]
 
 
 def skilled_panel(
@@ -130,7 +132,7 @@ def skilled_panel(
 def doubts(seeds: range, area: float, cases: int, share: float) -> float:
     """Share of the panels in which the outcome column is in doubt."""
     panels = (skilled_panel(seed, area, cases, share) for seed in seeds)
-    return float(np.mean([doubt_outcome(panel) is not None for panel in panels]))
+    return float(np.mean([is_unrelated(panel) for panel in panels]))
 
 
 def print_doubts(seeds: range, jobs: int) -> None:
@@ -184,15 +186,15 @@ def main() -> None:
         print_reversed(seeds)
         return
     results = Parallel(n_jobs=given.jobs)(
-        delayed(findings)(seed, given.feeds) for seed in seeds
+        delayed(found)(seed, given.feeds) for seed in seeds
     )
     grave: dict[str, Counter[str]] = {"error": Counter(), "warning": Counter()}
     errors = 0
     for one in results:
-        errors += any(finding.severity == "error" for finding in one)
-        for finding in one:
-            if finding.severity in grave:
-                grave[finding.severity][finding.code] += 1
+        errors += any(severity == "error" for severity, _ in one)
+        for severity, code in one:
+            if severity in grave:
+                grave[severity][code] += 1
     share = errors / len(results)
     error = np.sqrt(share * (1 - share) / len(results))
     print(

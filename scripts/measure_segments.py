@@ -16,9 +16,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
+from truepool.audits.checks.segments import skill_by_segment
 from truepool.audits.evidence import Evidence
-from truepool.audits.severity import LIKELY
-from truepool.audits.topics.segments import skill_by_segment
+from truepool.audits.kinds import LIKELY
 from truepool.core.arrays import BoolArray, FloatArray, IntArray
 from truepool.measures.inference import holm
 from truepool.panel.costs import Costs

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truepool.render.figures.style import INK, MARKERS, SERIES, canvas, house_style
+from truepool.pages.figures.style import INK, MARKERS, SERIES, canvas, house_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,8 +13,8 @@ from race.panels import DEVELOPMENT, JUDGING
 from race.tables import count, seconds_by_name, signed
 from race.wording import CRITERIA, METHOD, OPENING, VARIANTS
 from truepool.core.engine import Row
-from truepool.render.numbers import format_p_value
-from truepool.render.tables.grid import Grid
+from truepool.pages.grid import Grid
+from truepool.pages.numbers import format_p_value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ from race.measurement import OLD, OURS, RATIOS
 from race.panels import PANELS
 from truepool.core.arrays import FloatArray
 from truepool.core.engine import Row
-from truepool.render.tables.grid import Grid
+from truepool.pages.grid import Grid
 
 KINDS = {
     "few-case": lambda name: name.endswith(("-40", "-60", "-150", "-K3")),

@@ -43,7 +43,7 @@ TOPICS = {
     "client": ("Client", ()),
     "figures": (
         "Figures",
-        ("truepool.render.figures", "truepool_lab.render.game_paths"),
+        ("truepool.pages.figures", "truepool_lab.render.game_paths"),
     ),
 }
 """Page of the Python reference, its title, and the modules it shows whole."""

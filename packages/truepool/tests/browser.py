@@ -117,6 +117,13 @@ class Browser:
                 **text,
             )
 
+    def drag(self, start, end):
+        """Press the mouse at one point and let it go at another."""
+        for kind, (x, y) in (("Pressed", start), ("Moved", end), ("Released", end)):
+            self.call(
+                "Input.dispatchMouseEvent", type=f"mouse{kind}", x=x, y=y, button="left", buttons=1, clickCount=1
+            )  # fmt: skip
+
     def picture(self):
         """The whole page as PNG."""
         message = self.call(
@@ -142,4 +149,4 @@ class Browser:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-KEYS = {"Enter": 13, "Tab": 9}
+KEYS = {"Enter": 13, "Tab": 9, "ArrowLeft": 37, "ArrowRight": 39}

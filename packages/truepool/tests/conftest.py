@@ -1,3 +1,3 @@
-from fixtures import empty_figures, no_screen, quick_auto
+from fixtures import no_screen, quick_auto
 
-__all__ = ["empty_figures", "no_screen", "quick_auto"]
+__all__ = ["no_screen", "quick_auto"]

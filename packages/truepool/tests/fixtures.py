@@ -7,12 +7,12 @@ import hypothesis
 import pytest
 from browser import Browser, find_browser
 
-from truepool.audits.topics import comparison
+from truepool.audits import comparison
 from truepool.pools import auto
-from truepool.render.html import svg
 
 FULL_AUTO = {
     "test_auto.py",
+    "test_corpus.py",
     "test_demo.py",
     "test_few_cases.py",
     "test_pools.py",
@@ -31,8 +31,8 @@ FULL_AUTO = {
 it combines four pools: fitted in folds within folds, they take most of the time of an audit."""
 FEW_CANDIDATES = ("mean", "log-odds", "platt", "vcg")
 
-COMPARE_AUTO = {"test_recommendation.py", "test_regime.py"}
-"""Tests of the recommendation. All others recommend `platt` instead of `auto`, whose
+COMPARE_AUTO = {"test_corpus.py"}
+"""Whole audits as users make them. All others recommend `platt` instead of `auto`, whose
 nested cross-validation takes most of the time of an audit of a small panel."""
 
 # Compiled kernels take longer than hypothesis' deadline on their first call only.
@@ -73,18 +73,6 @@ def browser():
     one = Browser(path)
     yield one
     one.close()
-
-
-@pytest.fixture
-def empty_figures(monkeypatch):
-    """Pages with figures that have labels and nothing in them.
-
-    Drawing takes four fifths of the time of a page, so a claim about its words does
-    without.
-    """
-    monkeypatch.setattr(
-        svg, "_draw_svg", lambda figure, key: '<svg viewBox="0 0 100 100"/>'
-    )
 
 
 @pytest.fixture(autouse=True)

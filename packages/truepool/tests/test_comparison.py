@@ -15,12 +15,12 @@ from truepool.core.engine import Engine, Processes
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.measures.folds import out_of_fold, splits
 from truepool.measures.losses import Loss
+from truepool.pages.comparison import grid, groups
 from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.pools.mean import Mean
 from truepool.pools.platt import Platt
 from truepool.pools.vcg import VCG
-from truepool.render.tables.comparison import grid, groups
 
 COSTS = Costs(fn=10, fp=1)
 FEW = ["vcg", "log-odds"]

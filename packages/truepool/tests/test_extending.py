@@ -26,7 +26,7 @@ def code_of(block):
 
 def defining(name):
     """The block of the page that defines this name."""
-    start = re.compile(rf"^(class|def) {name}\b", re.MULTILINE)
+    start = re.compile(rf"^((class|def) {name}\b|{name} = )", re.MULTILINE)
     (found,) = [code for code in map(code_of, BLOCKS) if start.search(code)]
     return found
 
@@ -34,13 +34,15 @@ def defining(name):
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
     """The package of the page, installed, with the page's tests of it."""
-    (project,) = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    project, words = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     offers = tomllib.loads(project)["project"]["entry-points"]
     modules = {"toolbox/__init__.py": ""}
     for entries in offers.values():
         for value in entries.values():
             module, _, name = value.partition(":")
-            modules[f"{module.replace('.', '/')}.py"] = defining(name)
+            if name:
+                modules[f"{module.replace('.', '/')}.py"] = defining(name)
+    modules |= {"toolbox/words/__init__.py": "", "toolbox/words/audit.toml": words}
     site = install(tmp_path_factory.mktemp("site"), "toolbox", modules, offers)
     for block in BLOCKS:
         if "\ndef test_" in block:

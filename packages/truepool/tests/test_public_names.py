@@ -13,7 +13,7 @@ CONTRACT = {
     "Audit", "audit", "Panel", "read_panel", "Costs", "VCG", "pools", "PooledClassifier", "credit", "compare",
     "Auto", "Mean", "Comparison", "decide", "losses", "scores", "weights", "datasets",
     "Features", "ReportTable", "read_reports", "TruepoolError", "learners", "load_pool", "load_stream", "replay", "Stream", "TableFaults", "Trace", "diversity",
-    "agents",
+    "agents", "score",
 }  # fmt: skip
 
 

@@ -37,7 +37,7 @@ def order(page, *words):
 
 def test_the_page_says_what_to_do_before_it_shows_why(page):
     order(
-        page, "How far can this jury be relied on?", "What to do", "What is the true rate?",
+        page, "How far can this jury be relied on?", "What is the true rate?",
         "Which judges earn a place?", "Are the verdicts calibrated?",
         "Do judges repeat each other?", "Does the order matter",
         "What should a person look at?", "What to label next?", "How this was computed",

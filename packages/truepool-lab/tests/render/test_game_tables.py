@@ -3,8 +3,8 @@ import io
 import pytest
 from rich.console import Console
 
+from truepool.pages import figures
 from truepool.panel.costs import Costs
-from truepool.render import figures
 from truepool_lab.games import Game, sweep
 from truepool_lab.render import game_paths, tables
 

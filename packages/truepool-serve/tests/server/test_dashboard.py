@@ -405,7 +405,7 @@ def test_after_a_promotion_the_page_is_about_the_promoted_rule(tmp_path):
         "that it decided, or would have decided in shadow mode."
     )
     html = unescape(render.pool_page(view))
-    assert f"<p>{view.promotion}</p>" in html
+    assert f'<p class="about">{view.promotion}</p>' in html
     assert "Appears after the second decision by shadow." in html
     assert re.match(
         r"shadow has decided every case since \S+\. Of the last 215 decisions, first "

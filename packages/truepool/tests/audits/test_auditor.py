@@ -16,10 +16,12 @@ from simulated_faults import temperature
 from threadpoolctl import threadpool_limits
 
 import truepool as tp
-from truepool.audits import Audit, audit
-from truepool.audits.severity import FIRST
+from truepool.audits import audit, kinds
+from truepool.audits.checks import credit, drift
+from truepool.audits.values import SEVERITIES
 from truepool.core.engine import Processes
 from truepool.core.errors import CostError, OutcomeError, SettingError, UnknownNameError
+from truepool.measures import folds
 from truepool.measures.losses import Loss
 from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
@@ -44,30 +46,36 @@ PLANTED = {
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("code", PLANTED)
-def test_the_first_finding_names_the_planted_fault(code, seed):
+def test_the_first_finding_and_the_diagnosis_name_the_planted_fault(code, seed):
     make, settings, who = PLANTED[code]
-    first = audit(make(seed), **QUICK, **settings).findings[0]
+    result = audit(make(seed), **QUICK, **settings)
+    first = result.findings[0]
     assert (first.severity, first.code, first.who) == ("error", code, who)
+    ill = [one for one in result.diagnoses if one.severity == "error"]
+    agents = [one.who for one in ill if one.subject == "agent"]
+    assert agents == [*who[:1]]
+    assert code in {one.code for one in ill}
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_fault_that_the_pool_leans_on_costs_nothing_and_is_a_note(seed):
     """Recalibrating one bold agent makes a timid mean more timid still."""
-    finding = audit(over_confident(seed), **QUICK)
-    bold = next(f for f in finding.findings if f.code == "over-confident")
+    result = audit(over_confident(seed), **QUICK)
+    (bold,) = [f for f in result.findings if f.code == "over-confident"]
     assert (bold.who, bold.severity) == (("agent2",), "note")
-    assert bold.cost.high < 0
-    assert finding.worst() == "warning"
+    assert bold.saving.high < 0
+    assert (result.agents[2].code, result.worst()) == (kinds.SOUND, "warning")
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_mean_of_calibrated_agents_is_under_confident_and_no_error(seed):
-    finding = audit(sound(seed), **QUICK)
-    first = finding.findings[0]
-    assert (first.severity, first.code) == ("warning", "under-confident-pool")
-    assert first.sentence.startswith("Every agent is calibrated, yet their mean")
-    assert first.number.low > 1
-    assert first.cost.low > 0
+    result = audit(sound(seed), **QUICK)
+    assert (result.pool.severity, result.pool.code) == (
+        "warning", "under-confident-pool",
+    )  # fmt: skip
+    assert result.pool.finding.number.low > 1
+    assert result.pool.finding.saving.low > 0
+    assert {one.code for one in result.agents} == {kinds.SOUND}
 
 
 def _measure():
@@ -79,20 +87,22 @@ def _measure():
     return measure
 
 
+def _errors(seeds, *, feeds_only):
+    """Of how many sound panels something is called an error."""
+    found = _measure().found
+    audits = ([grade for grade, _ in found(seed, feeds_only)] for seed in seeds)
+    return sum("error" in grades for grades in audits)
+
+
 def test_sound_panels_rarely_raise_an_error():
-    finding = [_measure().findings(seed, feeds_only=False) for seed in range(12)]
-    errors = sum(any(f.severity == "error" for f in one) for one in finding)
     # At a share of 5 %, three or more of twelve would come once in fifty runs.
-    assert errors <= 2
+    assert _errors(range(12), feeds_only=False) <= 2
 
 
 @pytest.mark.no_cover
 def test_feeds_of_sound_panels_hardly_ever_raise_an_error():
-    measure = _measure()
-    finding = [measure.findings(seed, feeds_only=True) for seed in range(200)]
-    errors = sum(any(f.severity == "error" for f in one) for one in finding)
     # At a share of 1 %, seven or more of 200 would come five times in a thousand runs.
-    assert errors <= 6
+    assert _errors(range(200), feeds_only=True) <= 6
 
 
 @pytest.mark.parametrize(
@@ -124,18 +134,20 @@ def test_fixed_faults_leave_no_error():
     assert audit(fixed, **QUICK).worst() == "warning"
 
 
-def test_findings_go_from_grave_to_light_broken_agents_first_and_from_dear_to_cheap():
-    finding = audit(flipped(), **QUICK, threshold=0.6)
-    grades = [("error", "warning", "note").index(f.severity) for f in finding.findings]
+def test_findings_of_the_diagnoses_come_first_and_then_the_gravest():
+    result = audit(flipped(), **QUICK, threshold=0.6)
+    first = [one.finding for one in result.diagnoses if one.finding is not None]
+    assert [*result.findings[: len(first)]] == first
+    rest = result.findings[len(first) :]
+    grades = [SEVERITIES.index(f.severity) for f in rest]
     assert grades == sorted(grades)
-    errors = [f for f in finding.findings if f.severity == "error"]
-    assert len(errors) > 1
-    order = [(f.code not in FIRST, -f.cost.value) for f in errors]
-    assert order == sorted(order)
-    assert order[0][0] is False
+    every = [f.key for f in result.findings]
+    assert len(every) == len(set(every))
+    held = [f for one in result.diagnoses for f in (one.finding, *one.evidence) if f]
+    assert {f.key for f in held} == set(every)
 
 
-def test_what_a_fault_costs_is_what_mending_it_saves():
+def test_what_a_fault_costs_is_what_fixing_it_saves():
     panel = flipped()
     found = next(f for f in audit(panel, **QUICK).findings if f.code == "reversed")
     turned = panel.reports.copy()
@@ -145,27 +157,27 @@ def test_what_a_fault_costs_is_what_mending_it_saves():
         loss.evaluate(reports.mean(axis=1)[:, None], panel.outcomes).mean()
         for reports in (panel.reports, turned)
     )
-    assert_allclose(found.cost.value, as_is - fixed)
-    assert found.cost.low < found.cost.value < found.cost.high
+    assert_allclose(found.saving.value, 1000 * (as_is - fixed))
+    assert found.saving.low < found.saving.value < found.saving.high
 
 
 @pytest.mark.parametrize("pool", ["vcg", "stacked-lr", "median", Mean()])
 def test_any_pool_can_be_audited(pool):
     panel = sound(cases=300)
-    finding = audit(panel, **QUICK, pool=pool)
+    result = audit(panel, **QUICK, pool=pool)
     name = pool if isinstance(pool, str) else pool.name
-    assert finding.pool == name
-    assert name in {row.pool for row in finding.comparison.rows}
-    assert finding.withheld == ()
+    assert result.pool.who == result.plan.in_use == name
+    assert name in {row.pool for row in result.comparison.rows}
+    assert result.withheld == ()
 
 
 def test_more_than_two_classes():
-    finding = audit(timed(random_panel(2, cases=200, classes=3)), resamples=30)
-    assert finding.curve is None
-    assert finding.threshold is None
-    assert finding.classes == 3
-    assert len(finding.calibration) == 6
-    assert finding.drift is not None
+    result = audit(timed(random_panel(2, cases=200, classes=3)), resamples=30)
+    assert result.curve is result.threshold is result.tradeoff is None
+    assert result.classes == 3
+    assert len(result.calibration) == 6
+    assert result.drift is not None
+    assert result.operations == ()
 
 
 def test_reversed_agents_are_found_among_many_classes():
@@ -174,8 +186,8 @@ def test_reversed_agents_are_found_among_many_classes():
     reports[:, 0] = reports[:, 0, ::-1]
     outcomes = np.where(panel.outcomes == 1, 0, panel.outcomes)
     outcomes[:3] = [0, 1, 2]
-    found = audit(Panel(reports, outcomes), resamples=30).findings
-    assert [f.who for f in found if f.code == "reversed"] == [("agent0",)]
+    agents = audit(Panel(reports, outcomes), resamples=30).agents
+    assert [one.who for one in agents if one.code == "reversed"] == ["agent0"]
 
 
 @pytest.mark.parametrize("pool", ["mean", "vcg"])
@@ -188,74 +200,71 @@ def test_reversed_agents_are_found_among_many_classes():
         (2, 1, "at least 30 outcomes are needed, got 2"),
     ],
 )
-def test_too_few_outcomes_are_told_and_no_interval_is_given(pool, cases, ones, why):
+def test_of_too_few_outcomes_no_interval_is_given_and_nobody_is_called_sound(
+    pool, cases, ones, why
+):
     reports = np.random.default_rng(0).random((cases, 3))
     panel = Panel(reports, np.arange(cases) < ones)
-    finding = audit(panel, **QUICK, pool=pool)
-    assert why in {reason for _, reason in finding.withheld}
-    assert {what for what, _ in finding.withheld} >= {"harm", "credit and weights"}
-    for one in finding.agent_summaries:
-        assert one.weight is one.leave_one_out is one.shapley is None
-    for one in finding.calibration:
+    result = audit(panel, **QUICK, pool=pool)
+    withheld = {note.code: note.facts["why"] for note in result.withheld}
+    assert why in withheld.values()
+    assert withheld.keys() >= {"harm", "calibration", "comparison"}
+    for one in result.summaries:
+        assert (
+            one.earned_weight is one.leave_one_out is one.shapley is one.worth is None
+        )
+    for one in result.calibration:
         assert one.bias is one.slope is one.p_value is one.reliability is None
-    assert (finding.comparison, finding.drift) == (None, None)
-    intervals = [f.cost for f in finding.findings] + [
-        f.number for f in finding.findings
+    assert result.comparison is result.drift is result.best_set is None
+    intervals = [f.saving for f in result.findings] + [
+        f.number for f in result.findings
     ]
     assert all(e is None or np.isnan(e.low) for e in intervals)
-    assert finding.advice == (
-        "Collect more cases with a known outcome: there are too few to compare pools "
-        f"({why})."
-    )
+    assert {one.code for one in result.diagnoses} == {kinds.UNTESTED}
+    assert (result.plan.trust, result.plan.pool) == ("unknown", None)
+    assert [step.action for step in result.plan.steps] == ["collect"]
 
 
 def test_an_audit_of_four_groups_says_that_these_are_too_few():
     panel = sound(cases=200)
     groups = np.arange(200) % 4
     result = audit(Panel(panel.reports, panel.outcomes, groups=groups), **QUICK)
-    why = "at least 5 groups of cases are needed, got 4"
-    assert result.verdict == f"Too little is known to judge this pool: {why}."
-    assert result.advice == (
-        "Name another column of groups (group), or none if cases do not depend on "
-        f"each other: these are too few to compare pools ({why}). More cases help only "
-        "if they are of other groups."
-    )
+    withheld = {note.code: note.facts["why"] for note in result.withheld}
+    assert set(withheld.values()) == {"at least 5 groups of cases are needed, got 4"}
     plugged = {"incentives", "robustness"}  # where truepool-lab is installed
-    assert {what for what, _ in result.withheld} - plugged == {
-        "calibration", "comparison", "harm", "levels", "reversed reports",
-        "credit and weights",
+    assert withheld.keys() - plugged == {
+        "calibration", "calibration of the pool", "comparison", "harm", "levels",
+        "outcome", "reversed reports", "thresholds",
     }  # fmt: skip
+    assert result.plan.trust == "unknown"
 
 
 def test_cases_that_only_teach_do_not_count_as_outcomes():
     panel = sound(cases=34)
     assert audit(panel, **QUICK, pool="vcg").withheld == ()
-    finding = audit(timed(panel), **QUICK, pool="vcg")
-    reasons = {why for _, why in finding.withheld}
+    result = audit(timed(panel), **QUICK, pool="vcg")
+    reasons = {note.facts["why"] for note in result.withheld}
     assert any("at least 30 tested outcomes are needed" in why for why in reasons)
 
 
 def test_a_few_identical_agents_are_still_called_copies():
     reports = np.random.default_rng(0).random((20, 2))
-    finding = audit(Panel(np.c_[reports, reports[:, 0]], np.arange(20) % 2), **QUICK)
-    assert finding.findings[0].code == "copy"
-    assert finding.findings[0].cost is None
+    result = audit(Panel(np.c_[reports, reports[:, 0]], np.arange(20) % 2), **QUICK)
+    copy = result.agents[2]
+    assert (copy.code, copy.severity, copy.finding.saving) == ("copy", "error", None)
+    assert [step.action for step in result.plan.steps] == ["leave-out", "collect"]
 
 
 def test_large_panels_say_what_was_sampled_and_test_every_case(monkeypatch):
-    from truepool.audits.topics import credit, drift
-    from truepool.measures import folds
-
     monkeypatch.setattr(folds, "LEARNING_CASES", 400)
     monkeypatch.setattr(credit, "FEWEST", 250)
     monkeypatch.setattr(credit, "WORK", 0)
     monkeypatch.setattr(drift, "DRIFT_CASES", 200)
-    finding = audit(timed(sound(cases=1000)), **QUICK, pool="vcg")
-    text = " ".join(finding.sampled)
-    for number in ("250", "200"):
-        assert number in text
-    assert len(finding.sampled) == len(set(finding.sampled)) == 2
-    assert finding.comparison.tested == finding.operations[0].cases == 834
+    result = audit(timed(sound(cases=1000)), **QUICK, pool="vcg")
+    notes = {note.code: note.facts["cases"] for note in result.notes}
+    assert set(notes.values()) >= {250, 200}
+    assert len(notes) == len(result.notes)
+    assert result.comparison.tested == result.operations[0].cases == 834
 
 
 def test_the_same_seed_gives_the_same_audit():
@@ -274,16 +283,17 @@ def test_any_sound_panel_can_be_audited(panel, times, pool):
     if times:
         moments = np.arange(len(panel))[::-1] // 2
         panel = Panel(panel.reports, panel.outcomes, times=moments)
-    finding = audit(panel, pool=pool, resamples=5)
-    assert json.dumps(finding.to_dict(), allow_nan=False)
-    assert finding.to_markdown()
+    result = audit(panel, pool=pool, resamples=5)
+    assert json.dumps(result.to_dict(), allow_nan=False)
+    assert result.to_markdown()
 
 
-def test_progress_is_told():
-    seen = []
-    audit(sound(cases=100), **QUICK, progress=lambda *step: seen.append(step))
-    assert [done for _, done, _ in seen] == list(range(len(seen)))
-    assert {total for _, _, total in seen} == {len(seen)}
+def test_progress_counts_every_part_once():
+    for panel in (sound(cases=100), timed(flipped(cases=100))):
+        seen = []
+        audit(panel, **QUICK, progress=lambda *step, seen=seen: seen.append(step))
+        assert [done for _, done, _ in seen] == list(range(len(seen)))
+        assert {total for _, _, total in seen} == {len(seen)}
 
 
 @pytest.mark.parametrize(
@@ -308,8 +318,8 @@ def test_a_threshold_belongs_to_two_classes():
 
 def test_an_agent_may_be_called_pool():
     base = sound(cases=200)
-    finding = audit(Panel(base.reports, base.outcomes, ["pool", *"abcd"]), **QUICK)
-    assert [one.who for one in finding.calibration][-2:] == [
+    result = audit(Panel(base.reports, base.outcomes, ["pool", *"abcd"]), **QUICK)
+    assert [one.who for one in result.calibration][-2:] == [
         "the pool",
         "the pool, recalibrated",
     ]
@@ -322,38 +332,22 @@ def test_the_verb_is_a_plain_function_whatever_is_imported_first():
     assert "can be trusted" in inspect.getdoc(tp.audit)
 
 
-def test_the_json_form_is_plain_and_holds_what_the_docs_list():
-    finding = audit(timed(flipped(cases=300)), **QUICK)
-    plain = json.loads(json.dumps(finding.to_dict(), allow_nan=False))
-    page = (Path(__file__).parents[4] / "docs" / "audit.md").read_text()
-    for key in plain:
-        assert f"`{key}`" in page
-    for part in ("findings", "calibration", "agent_summaries"):
-        for key in plain[part][0]:
-            assert f"`{key}`" in page, key
-    text = plain["recommendation"]
-    for key in (*text, *text["fixes"][0]):
-        assert f"`{key}`" in page, key
-    assert (text["verdict"], text["advice"]) == (finding.verdict, finding.advice)
-    assert plain["schema"] == Audit.schema == 5
-
-
-def test_its_short_form_counts_in_plain_words():
-    finding = audit(flipped(cases=300), **QUICK)
-    counts = [finding.count(level) for level in ("error", "warning", "note")]
+def test_its_short_form_counts_diagnoses():
+    result = audit(flipped(cases=300), **QUICK)
+    counts = [result.count(level) for level in SEVERITIES]
     words = [
         f"{n} {level}{'s' * (n != 1)}"
-        for n, level in zip(counts, ("error", "warning", "note"), strict=True)
+        for n, level in zip(counts, SEVERITIES, strict=True)
     ]
     assert counts[0] == 1
-    assert repr(finding) == f"Audit(mean on 300 cases: {', '.join(words)})"
+    assert repr(result) == f"Audit(mean on 300 cases: {', '.join(words)})"
 
 
 def test_only_what_was_asked_is_withheld():
     reports = np.random.default_rng(0).random((12, 3))
     panel = Panel(reports, np.arange(12) % 2)
-    assert "drift" not in dict(audit(panel, **QUICK).withheld)
-    assert "drift" in dict(audit(timed(panel), **QUICK).withheld)
+    assert "drift" not in {note.code for note in audit(panel, **QUICK).withheld}
+    assert "drift" in {note.code for note in audit(timed(panel), **QUICK).withheld}
     many = audit(random_panel(2, cases=200, classes=3), resamples=30)
     assert many.withheld == ()
 
@@ -364,11 +358,13 @@ def test_an_agent_that_never_reported_is_audited_without_numbers(classes):
     values[:, 1] = np.nan
     outcomes = random_panel(0, cases=60, agents=3, classes=classes).outcomes
     result = audit(Panel(np.squeeze(values), outcomes), resamples=30)
-    silent = result.to_dict()["agent_summaries"][1]
-    assert (silent["report_rate"], silent["cost"], silent["brier"]) == (0.0, None, None)
-    assert "agent1 never reported and was not checked." in result.sampled
-    json.dumps(result.to_dict(), allow_nan=False)
-    assert "agent1" in result.to_markdown()
+    silent = result.summaries[1]
+    assert silent.report_rate == 0.0
+    assert not np.isfinite([silent.cost, silent.brier]).any()
+    one = result.agents[1]
+    assert (one.code, one.severity) == ("no-reports", "warning")
+    plain = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert plain["summaries"][1]["cost"] is None
 
 
 def test_an_audit_and_a_comparison_need_two_classes():

@@ -53,7 +53,9 @@ def test_cases_too_few_to_hold_back_are_owned_up_to():
     few = Panel([[0.9, 0.8], [0.2, 0.1], [0.3, 0.2]], [1, 0, 0])
     judged = CrossValidation(few, VCG(), sampling)
     assert judged.pooled.shape == (3, 1)
-    assert sampling.withheld[0][0] == "how the pool does on new cases"
+    assert [note.code for note in sampling.withheld] == [
+        "how the pool does on new cases"
+    ]
 
 
 def test_corrections_are_learned_on_other_cases_and_skip_silence():

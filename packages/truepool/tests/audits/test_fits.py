@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from truepool.audits import audit, topics
+from truepool.audits import audit, checks, kinds
 from truepool.audits.cross_validation import FOLDS
 from truepool.datasets import example
 from truepool.measures.folds import splits
@@ -34,8 +34,9 @@ def training_sets(monkeypatch):
         learned[self.name, *key(panel)] += 1
         return fit(self, panel, case_weights)
 
-    every = {name: one for name, one in topics.every().items() if name != "incentives"}
-    monkeypatch.setattr(topics, "every", lambda: every)
+    kinds.every()  # knows those of all checks
+    every = {name: one for name, one in checks.every().items() if name != "incentives"}
+    monkeypatch.setattr(checks, "every", lambda: every)
     monkeypatch.setattr(Pool, "fit_panel", counted)
     return learned
 

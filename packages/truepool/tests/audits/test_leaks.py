@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from checked import ill
 from faults import COSTS, sound
 from scipy.stats import norm
 
-from truepool.audits import audit
+from truepool.audits import audit, kinds
 from truepool.audits.leaks import find_suspects, separation_chance
-from truepool.audits.severity import LEAK
 from truepool.core.errors import AgentError
 from truepool.datasets import example
 from truepool.panel.panel import Panel
@@ -52,46 +52,42 @@ def strong(positives, negatives, areas, seed=0, correlation=0.5):
 )
 def test_an_agent_that_knows_the_outcome_is_asked_about_and_left_out_till_then(panel):
     result = audit(panel, **QUICK)
-    finding = result.findings[0]
-    assert (finding.code, finding.severity, finding.who) == (LEAK, "warning", ("new",))
-    assert result.agents == panel.agents[:-1]
-    assert result.recommendation.trust != "yes"
+    own = result.agents[-1]
+    assert (own.who, own.code, own.severity) == ("new", "leaked-outcome", "warning")
+    assert result.plan.trust != "yes"
+    first = result.plan.steps[0]
+    assert (first.action, first.agents) == ("ask-leak", ("new",))
     rest = Panel(panel.reports[:, :-1], panel.outcomes, panel.agents[:-1])
     without = audit(rest, **QUICK)
-    assert result.recommendation.cost_in_use == without.recommendation.cost_in_use
-    assert result.findings[1:] == without.findings
+    assert result.operations == without.operations
+    assert [one.agent for one in result.summaries] == list(rest.agents)
+    assert ill(result) == {"new": ("leaked-outcome", "warning")} | ill(without)
 
 
 def test_the_answer_that_an_agent_is_sound_brings_it_back():
     panel = the_outcome(sound(cases=CASES))
     result = audit(panel, trusted=("new",), **QUICK)
-    assert LEAK not in {finding.code for finding in result.findings}
-    assert result.agents == panel.agents
+    assert "leaked-outcome" not in {finding.code for finding in result.findings}
+    assert [one.agent for one in result.summaries] == list(panel.agents)
     with pytest.raises(AgentError, match="trusted"):
         audit(panel, trusted=("knew",), **QUICK)
 
 
-def test_where_too_few_agents_are_left_no_pool_is_recommended():
+def only_a_question(result):
+    """Nothing that depends on outcomes is said while a suspect is in the pool."""
+    assert (result.plan.in_doubt, result.plan.pool) == (True, None)
+    assert [step.action for step in result.plan.steps] == ["ask-leak"]
+    assert (result.operations, result.tradeoff) == ((), None)
+    codes = {finding.code for finding in result.findings} - {"leaked-outcome"}
+    assert not any(kinds.every()[code].needs_outcomes for code in codes)
+
+
+def test_where_too_few_agents_are_left_there_are_no_figures():
     base = sound(cases=CASES)
     two = Panel(np.c_[base.reports[:, 0], base.outcomes * 1.0], base.outcomes)
     result = audit(two, **QUICK)
-    assert result.findings[0].code == LEAK
-    assert result.recommendation.pool is None
+    assert ill(result) == {"agent1": ("leaked-outcome", "warning")}
     only_a_question(result)
-
-
-def only_a_question(result):
-    """Nothing that depends on outcomes is said while a suspect is in the pool."""
-    assert result.recommendation.outcome_in_doubt
-    assert [fix.code for fix in result.recommendation.fixes] == [LEAK]
-    depends = {
-        "harmful",
-        "worse-than-best",
-        "better-pool",
-        "misreport-gain",
-        "over-confident",
-    }
-    assert not depends & {finding.code for finding in result.findings}
 
 
 def test_a_saved_pool_that_holds_a_suspect_has_no_figures_until_the_answer():
@@ -99,10 +95,10 @@ def test_a_saved_pool_that_holds_a_suspect_has_no_figures_until_the_answer():
     half = np.arange(CASES) < CASES // 2
     pool = Platt(costs=COSTS).fit_panel(panel.take(half))
     result = audit(panel.take(~half), pool=pool, **QUICK)
-    assert result.findings[0].code == LEAK
+    assert ill(result) == {"new": ("leaked-outcome", "warning")}
     only_a_question(result)
     answered = audit(panel.take(~half), pool=pool, trusted=("new",), **QUICK)
-    assert not answered.recommendation.outcome_in_doubt
+    assert not answered.plan.in_doubt
 
 
 def test_of_nobody_but_perfect_agents_each_is_asked_about():

@@ -9,8 +9,10 @@ from panels import random_panel
 from scipy.special import expit
 
 from truepool.audits import audit
-from truepool.audits.evidence import Evidence
-from truepool.audits.operation import cases_per_month, operations
+from truepool.audits.evidence import Evidence, cases_per_month
+from truepool.audits.operation import operations
+from truepool.audits.plan import Treated
+from truepool.audits.values import Plan
 from truepool.measures.folds import evaluation_cases, out_of_fold, panel_splits
 from truepool.measures.inference import share_interval
 from truepool.panel.costs import Costs
@@ -69,6 +71,14 @@ def evidence_of(panel, costs=NO_COSTS, threshold=None, pool=None, resamples=30):
     return Evidence(panel, pool, costs, threshold, 0.95, resamples, 0)
 
 
+def operate(evidence, pools):
+    """The operations of these pools, the one in use among them or not."""
+    other = next((pool for pool in pools if pool != evidence.in_use), None)
+    plan = Plan("yes", (), evidence.in_use, other)
+    found = operations(evidence, Treated((), evidence), plan)
+    return [one for one in found if one.pool in pools]
+
+
 @pytest.fixture(scope="module", params=SETTINGS)
 def case(request):
     panel, costs = payments(), SETTINGS[request.param]
@@ -78,7 +88,7 @@ def case(request):
 @pytest.mark.parametrize("pool", ["mean", "platt"])
 def test_every_number_is_the_count_of_the_tested_cases(case, pool):
     panel, costs, evidence = case
-    (found,) = operations(evidence, [pool])
+    (found,) = operate(evidence, [pool])
     cases, alert = by_hand(panel, costs, pool)
     positive = panel.outcomes[cases] == 1
     fn, fp, tp, tn = money(panel, costs, cases)
@@ -89,7 +99,7 @@ def test_every_number_is_the_count_of_the_tested_cases(case, pool):
     assert_allclose(found.recall.value, hit.sum() / positive.sum())
     assert_allclose(found.false_alarms.value, false.sum() / (~positive).sum())
     cost = miss @ fn + false @ fp + hit @ tp + (~positive & ~alert) @ tn
-    assert_allclose(found.cost.value, cost / len(cases))
+    assert_allclose(found.cost.value, 1000 * cost / len(cases))
     if costs.constant:
         assert found.recall_of_money is None
     else:
@@ -100,7 +110,7 @@ def test_every_number_is_the_count_of_the_tested_cases(case, pool):
 @pytest.mark.parametrize("pool", ["mean", "platt"])
 def test_alerts_per_day_count_days_without_any(case, pool):
     panel, costs, evidence = case
-    (found,) = operations(evidence, [pool])
+    (found,) = operate(evidence, [pool])
     cases, alert = by_hand(panel, costs, pool)
     days = panel.times[cases].astype("datetime64[D]")
     counts = Counter(days[alert].tolist())
@@ -115,9 +125,9 @@ def test_cost_per_month_is_that_of_all_cases_of_a_month(case):
     seconds = (panel.times.max() - panel.times.min()).astype(int)
     per_month = len(panel) / seconds * 86_400 * 365.25 / 12
     assert_allclose(cases_per_month(evidence), per_month)
-    (found,) = operations(evidence, ["mean"])
+    (found,) = operate(evidence, ["mean"])
     for end in ("value", "low", "high"):
-        expected = per_month * getattr(found.cost, end)
+        expected = per_month / 1000 * getattr(found.cost, end)
         assert_allclose(getattr(found.cost_per_month, end), expected)
 
 
@@ -135,7 +145,7 @@ def test_cases_without_an_outcome_are_cases_of_the_month():
 
 def test_intervals_hold_what_they_are_about(case):
     _, _, evidence = case
-    for found in operations(evidence, ["mean", "platt"]):
+    for found in operate(evidence, ["mean", "platt"]):
         for name in (*SHARES, "alerts_per_day", "cost", "cost_per_month"):
             one = getattr(found, name)
             if one is not None:
@@ -149,7 +159,7 @@ def test_weights_count_like_repeated_cases():
     counts = np.random.default_rng(3).integers(1, 4, 700)
     panel, costs = payments(weights=counts.astype(float)), Costs(fn=8)
     evidence = evidence_of(panel, costs)
-    (found,) = operations(evidence, ["mean"])
+    (found,) = operate(evidence, ["mean"])
     cases, alert = by_hand(panel, costs)
     w, positive = counts[cases], panel.outcomes[cases] == 1
     assert_allclose(found.alerts.value, w @ alert / w.sum())
@@ -163,7 +173,7 @@ def test_a_pool_that_finds_every_positive_may_miss_the_next_one():
     reports = np.where(panel.outcomes[:, None] == 1, 0.9, panel.reports * 0.1)
     all_found = Panel(reports, panel.outcomes, times=panel.times, columns=panel.columns)
     evidence = evidence_of(all_found, SETTINGS["amounts"], 0.5)
-    (found,) = operations(evidence, ["mean"])
+    (found,) = operate(evidence, ["mean"])
     for one in (found.recall, found.recall_of_money):
         assert one.value == one.high == 1.0
         assert 0.8 < one.low < 0.99
@@ -174,7 +184,7 @@ def test_a_pool_that_finds_every_positive_may_miss_the_next_one():
 def test_without_an_alert_there_is_no_precision():
     panel = payments(cases=300)
     evidence = evidence_of(panel, threshold=0.999999)
-    (found,) = operations(evidence, ["mean"])
+    (found,) = operate(evidence, ["mean"])
     assert found.precision is None
     assert (found.alerts.value, found.recall.value) == (0.0, 0.0)
     assert found.alerts_per_day.value == 0.0
@@ -185,7 +195,7 @@ def test_without_dates_nothing_is_said_of_days_and_months():
     for times in (None, np.arange(300)):
         plain = Panel(panel.reports, panel.outcomes, times=times)
         evidence = evidence_of(plain)
-        (found,) = operations(evidence, ["mean"])
+        (found,) = operate(evidence, ["mean"])
         assert found.alerts_per_day is None
         assert found.cost_per_month is None
         assert cases_per_month(evidence) is None
@@ -196,7 +206,7 @@ def test_of_four_days_nothing_is_said_of_a_day(days, known):
     panel = payments(days=5)
     start = panel.times.min().astype("datetime64[D]")
     part = panel.take(panel.times < start + np.timedelta64(days, "D"))
-    (found,) = operations(evidence_of(part), ["mean"])
+    (found,) = operate(evidence_of(part), ["mean"])
     assert (found.alerts_per_day is not None) == known
 
 
@@ -204,7 +214,7 @@ def test_of_four_days_nothing_is_said_of_a_day(days, known):
 def test_an_audit_measures_the_pool_in_use_and_the_one_that_it_recommends(pool):
     panel = payments()
     result = audit(panel, costs=SETTINGS["amounts"], pool=pool, resamples=50)
-    plan = result.recommendation
+    plan = result.plan
     names = [name for name in (plan.in_use, plan.pool, plan.alternative) if name]
     assert [one.pool for one in result.operations] == list(dict.fromkeys(names))
     used = result.operations[0]
@@ -212,15 +222,16 @@ def test_an_audit_measures_the_pool_in_use_and_the_one_that_it_recommends(pool):
         assert used.cases == len(panel)
     else:
         assert used.cases == result.comparison.tested < len(panel)
-        assert_allclose(used.cost.value, result.comparison["platt"].loss.value)
-        assert_allclose(used.recall.value, result.comparison["platt"].recall)
+        found = result.comparison["platt"]
+        assert_allclose(used.cost.value, 1000 * found.loss.value)
+        assert_allclose(used.recall.value, found.recall)
 
 
 def test_a_pool_to_change_to_is_measured_at_the_threshold_that_is_left_then():
     """The threshold in use costs more than that of the costs, which comes first."""
     panel, costs = payments(cases=2000), Costs(fn=20, fp=1)
     evidence = evidence_of(panel, costs, threshold=0.7)
-    used, other = operations(evidence, ["mean", "platt"])
+    used, other = operate(evidence, ["mean", "platt"])
     assert_allclose(used.alerts.value, (panel.reports.mean(axis=1) > 0.7).mean())
     cases, alert = by_hand(panel, costs, "platt")
     assert_allclose(other.alerts.value, alert.mean())
@@ -268,7 +279,7 @@ def test_an_audit_by_propensities_does_not_say_that_every_positive_was_found():
         part.reports, part.outcomes, times=part.times, propensity=chance[known]
     )
     evidence = evidence_of(given, threshold=0.1)
-    (found,) = operations(evidence, ["mean"])
+    (found,) = operate(evidence, ["mean"])
     assert found.recall.value == found.recall.high == 1.0
     # Three misses among the others would be seen with a chance of .95 (rule of three).
     hits = part.outcomes.sum()
@@ -281,7 +292,7 @@ def test_where_every_alert_is_reviewed_precision_has_nothing_unseen():
     reports = np.where(outcomes, 0.9, 0.01)[:, None] * [1.0, 0.9]
     chance = np.where(outcomes, 1.0, 0.05)
     panel = Panel(reports, outcomes, propensity=chance)
-    (found,) = operations(evidence_of(panel), ["mean"])
+    (found,) = operate(evidence_of(panel), ["mean"])
     assert found.precision.value == found.recall.value == 1.0
     assert found.precision.low > 0.93
     assert found.recall.low < 80 / (80 + 3 * 20) + 0.01

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from truepool import compare
 from truepool.audits import audit
 from truepool.audits.evidence import Evidence
-from truepool.audits.topics.calibration import calibration
+from truepool.audits.reliability import calibration
 from truepool.panel.panel import Panel
 from truepool.pools.mean import Mean
 
@@ -58,11 +58,10 @@ def test_the_cases_are_counted_once(audits):
         parts.label_cases,
     )
     assert parts.cases == CASES
-    assert parts.verdict == one.verdict
-    assert f"{CASES} cases with a known outcome" in parts.verdict
+    assert parts.plan.trust == one.plan.trust
     assert [c.cases for c in parts.calibration[:5]] == [CASES] * 5
     # Over time, a fold ends where the rows do and not the cases.
-    assert abs(parts.recommendation.tested - one.recommendation.tested) <= 1
+    assert abs(parts.plan.tested - one.plan.tested) <= 1
     assert parts.weighted_share is None
 
 
@@ -77,9 +76,9 @@ def test_intervals_and_tests_are_those_of_as_many_cases(audits):
             bins = [vars(c.reliability)[name] for c in (before, after)]
             assert_allclose(bins[1], bins[0], atol=1e-9)
     # Of the tested cases, of which there may be one more or less over time.
-    tested = one.recommendation.tested
-    apart = abs(parts.recommendation.tested - tested) / tested
-    for before, after in zip(one.agent_summaries, parts.agent_summaries, strict=True):
+    tested = one.plan.tested
+    apart = abs(parts.plan.tested - tested) / tested
+    for before, after in zip(one.summaries, parts.summaries, strict=True):
         assert_allclose(after.brier, before.brier, atol=apart)
 
 
@@ -89,7 +88,7 @@ def bounds(found):
 
 def test_changes_are_found_at_the_same_case(audits):
     found = [
-        {(f.code, f.since, f.date, f.sentence) for f in result.findings if f.since}
+        {(f.code, f.since, f.date, str(f.facts)) for f in result.findings if f.since}
         for result in audits
     ]
     assert ("constant-feed", 120) in {f[:2] for f in found[1]}

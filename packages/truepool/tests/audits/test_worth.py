@@ -1,5 +1,7 @@
 """What each agent is worth: the pool fitted again without it, on cases it has not seen."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from faults import COSTS, sound
@@ -7,10 +9,11 @@ from numpy.testing import assert_allclose
 from panels import random_panel
 
 from truepool import pools
-from truepool.audits import audit
+from truepool.audits import audit, comparison
 from truepool.audits.evidence import Evidence
-from truepool.audits.topics import comparison
-from truepool.audits.worth import agent_worth, cost_of, estimate_rise
+from truepool.audits.refits import cost_of, estimate_rise
+from truepool.audits.worth import agent_worth, best_set
+from truepool.core.errors import AgentError, SettingError
 from truepool.measures import folds
 from truepool.measures.folds import evaluation_cases, out_of_fold, panel_splits
 from truepool.panel.costs import Costs
@@ -116,7 +119,7 @@ def test_a_pool_that_cannot_be_fitted_without_an_agent_has_no_worth_to_tell():
     evidence = evidence_of(part)
     assert cost_of(evidence, "platt", part.agents[1:]) is None
     assert agent_worth(evidence, "platt") is None
-    assert all(one.worth is None for one in audit(part, **QUICK).agent_summaries)
+    assert all(one.worth is None for one in audit(part, **QUICK).summaries)
 
 
 def test_of_very_many_agents_it_is_not_computed():
@@ -182,21 +185,21 @@ def test_its_interval_covers_what_the_agent_is_worth_in_all_cases(monkeypatch):
 def test_an_audit_counts_it_by_1000_cases_and_by_month(pool):
     panel = dated(sound(cases=800), days=60)
     result = audit(panel, **QUICK, pool=pool)
-    plan = result.recommendation.pool
+    plan = result.plan.pool
     expected = 1000 * worth_by_hand(panel, plan).mean(axis=1)
-    found = [one.worth.value for one in result.agent_summaries]
+    found = [one.worth.value for one in result.summaries]
     assert_allclose(found, expected, atol=1e-9)
     minutes = (panel.times.max() - panel.times.min()).astype(int)
     monthly = 800 / (minutes / 1440) * 365.25 / 12
     assert_allclose(result.cases_per_month, monthly)
-    for one in result.agent_summaries:
+    for one in result.summaries:
         for end in ("value", "low", "high"):
             expected = getattr(one.worth, end) * monthly / 1000
             assert_allclose(getattr(one.worth_per_month, end), expected)
 
 
 def test_without_dates_an_audit_knows_it_by_case_only():
-    for one in audit(sound(cases=400), **QUICK).agent_summaries:
+    for one in audit(sound(cases=400), **QUICK).summaries:
         assert one.worth is not None
         assert one.worth_per_month is None
 
@@ -205,13 +208,164 @@ def test_it_is_not_the_credit_in_a_pool_that_stays_as_it_is():
     """Leave-one-out credit of a noisy agent in the mean; `platt` makes up for it."""
     panel = sound(2, cases=2000)
     result = audit(panel, **QUICK)
-    credits = [1000 * one.leave_one_out.value for one in result.agent_summaries]
-    expected = 1000 * worth_by_hand(panel, result.recommendation.pool).mean(axis=1)
-    assert_allclose([one.worth.value for one in result.agent_summaries], expected)
-    if result.recommendation.pool != "mean":
+    credits = [one.leave_one_out.value for one in result.summaries]
+    expected = 1000 * worth_by_hand(panel, result.plan.pool).mean(axis=1)
+    assert_allclose([one.worth.value for one in result.summaries], expected)
+    if result.plan.pool != "mean":
         assert not np.allclose(credits, expected, rtol=0.01)
 
 
 def test_where_no_pool_is_recommended_nobody_is_worth_anything():
     few = random_panel(2, cases=25)
-    assert all(one.worth is None for one in audit(few, **QUICK).agent_summaries)
+    assert all(one.worth is None for one in audit(few, **QUICK).summaries)
+
+
+def test_of_a_saved_pool_it_is_that_of_one_fitted_again():
+    panel = sound(3, cases=1600)
+    halves = [panel.take(half) for half in np.array_split(np.arange(1600), 2)]
+    saved = pools.make("platt", costs=COSTS).fit_panel(halves[0])
+    result = audit(halves[1], pool=saved, resamples=50, prices={"agent0": 50.0})
+    expected = 1000 * worth_by_hand(halves[1], "platt").mean(axis=1)
+    assert result.plan.in_use == "platt as saved"
+    assert_allclose([one.worth.value for one in result.summaries], expected, atol=1e-9)
+    everybody = 1000 * cost_by_hand(halves[1], "platt", COSTS).mean() + 50_000
+    assert_allclose(result.best_set.cost_of_all.value, everybody)
+
+
+# What their reports cost
+
+
+def test_net_of_its_price_an_agent_is_worth_less_by_what_its_reports_cost():
+    panel = random_panel(3, cases=600, silent=0.2)
+    prices = {"agent1": 0.02, "agent3": 0.5}
+    result = audit(panel, **QUICK, prices=prices)
+    for one in result.summaries:
+        price = prices.get(one.agent)
+        assert one.price == price
+        if price is None:
+            assert one.net is None
+            continue
+        reported = 1 - np.isnan(panel.reports[:, panel.agents.index(one.agent)]).mean()
+        for end in ("value", "low", "high"):
+            expected = getattr(one.worth, end) - 1000 * price * reported
+            assert_allclose(getattr(one.net, end), expected)
+
+
+def paid_by_hand(panel, pool, prices, agents):
+    """Cost of each tested case by a pool of some agents, with what they are paid."""
+    part = panel.select_agents(agents)
+    tested = evaluation_cases(panel_splits(panel, 5, 0))
+    asked = ~np.isnan(part.reports[tested])
+    each = np.array([prices[name] for name in agents])
+    return cost_by_hand(part, pool, COSTS) + asked @ each
+
+
+def subsets(agents):
+    return [
+        [*some]
+        for size in range(1, len(agents) + 1)
+        for some in combinations(agents, size)
+    ]
+
+
+@pytest.mark.parametrize("pool", ["platt", "stacked-lr"])
+@pytest.mark.parametrize("seed", range(5))
+def test_no_set_of_four_agents_costs_less_than_the_one_that_is_found(seed, pool):
+    panel = sound(seed, cases=800, skills=[1.8, 1.2, 0.8, 0.4])
+    rng = np.random.default_rng(seed)
+    prices = dict(zip(panel.agents, rng.uniform(0.02, 0.3, 4), strict=True))
+    found = best_set(evidence_of(panel, pool=pool), pool, prices)
+    costs = {
+        (*some,): 1000 * paid_by_hand(panel, pool, prices, some).mean()
+        for some in subsets(panel.agents)
+    }
+    assert {*found.agents, *found.dropped} == {*panel.agents}
+    assert_allclose(costs[found.agents], min(costs.values()))
+    assert_allclose(found.cost_of_all.value, costs[panel.agents])
+
+
+def test_its_saving_is_of_cases_that_the_set_was_not_chosen_on():
+    """The oracle: the best set of the other folds, on the cases of each fold."""
+    panel, pool = sound(7, cases=600, skills=[1.4, 1.2, 1.0, 0.9]), "platt"
+    prices = dict.fromkeys(panel.agents, 0.05)
+    found = best_set(evidence_of(panel, pool=pool), pool, prices)
+    every = {
+        (*some,): paid_by_hand(panel, pool, prices, some)
+        for some in subsets(panel.agents)
+    }
+    pairs = panel_splits(panel, 5, 0)
+    tested, honest = evaluation_cases(pairs), np.zeros(len(panel))
+    for _, test in pairs:
+        own = np.isin(tested, test)
+        best = min(every, key=lambda some, own=own: every[some][~own].mean())
+        honest[own] = every[best][own]
+    if found.dropped:
+        assert_allclose(found.cost.value, 1000 * honest.mean())
+        expected = 1000 * (every[panel.agents] - honest).mean()
+        assert_allclose(found.saving.value, expected)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_without_prices_to_save_nobody_is_dropped_by_luck(seed):
+    """Of these tables every third one has a set that happens to cost less."""
+    panel = sound(seed, cases=600)
+    free = dict.fromkeys(panel.agents, 0.0)
+    found = best_set(evidence_of(panel, pool="platt"), "platt", free)
+    assert (found.agents, found.dropped) == (panel.agents, ())
+    assert_allclose([found.saving.value, found.saving.low, found.saving.high], 0)
+
+
+def test_at_a_huge_price_one_agent_is_left_and_it_is_the_best():
+    panel = sound(1, cases=600, skills=[0.8, 2.0, 1.0, 0.5])
+    found = best_set(
+        evidence_of(panel, pool="platt"), "platt", dict.fromkeys(panel.agents, 9.0)
+    )
+    assert found.agents == ("agent1",)
+    one_less = dict.fromkeys(panel.agents, 0.0) | {"agent1": 9.0}
+    found = best_set(evidence_of(panel, pool="platt"), "platt", one_less)
+    assert found.dropped == ("agent1",)
+
+
+def test_the_interval_of_the_saving_covers_what_the_set_saves_in_new_cases(monkeypatch):
+    """Twenty draws of 400 cases; the truth is of 40,000 others."""
+    monkeypatch.setattr(comparison, "POOLS", ("mean", "best-agent"))
+    skills, pool = [1.8, 1.2, 0.8, 0.4], "platt"
+    other = sound(999, cases=40_000, skills=skills)
+    prices = dict.fromkeys(other.agents, 0.12)
+    covered = []
+    for seed in range(20):
+        panel = sound(300 + seed, cases=400, skills=skills)
+        found = best_set(evidence_of(panel, pool=pool), pool, prices)
+        costs = []
+        for agents in (other.agents, found.agents):
+            own = pools.make(pool, costs=COSTS).fit_panel(panel.select_agents(agents))
+            decided = own.pool(other.select_agents(agents).values).decisions
+            errors = COSTS.cost_per_case(other.outcomes, decided, 2).mean()
+            costs.append(1000 * (errors + sum(prices[name] for name in agents)))
+        saved = costs[0] - costs[1]
+        covered.append(found.saving.low <= saved <= found.saving.high)
+    assert sum(covered) >= 17  # of 20 at 0.95: fewer in one run of three hundred
+
+
+@pytest.mark.parametrize(
+    ("prices", "kind"),
+    [
+        ({"agent9": 0.1}, AgentError),
+        ({"agent0": -0.1}, SettingError),
+        ({"agent0": float("nan")}, SettingError),
+        ({"agent0": float("inf")}, SettingError),
+    ],
+)
+def test_prices_that_make_no_sense_are_refused_before_anything_is_computed(
+    prices, kind, monkeypatch
+):
+    monkeypatch.setattr("truepool.audits.auditor.find_suspects", None)
+    with pytest.raises(kind) as refused:
+        audit(sound(cases=60), prices=prices)
+    assert isinstance(refused.value, ValueError)
+
+
+def test_nobody_has_a_price_unless_one_is_given():
+    result = audit(sound(cases=300), **QUICK)
+    assert result.best_set is None
+    assert {(one.price, one.net) for one in result.summaries} == {(None, None)}

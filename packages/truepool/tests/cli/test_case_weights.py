@@ -58,7 +58,8 @@ def test_every_role_goes_through_every_verb(folder, truepool):
         assert "Cases of the same customer (29 in all) stay in one fold" in err
         assert "Each case counts by its w." in err
         assert "Each case counts by 1 / p" in err
-    assert value(truepool, "audit", "t.csv", *words(*KEYS))[0]["agents"] == AGENTS
+    found = value(truepool, "audit", "t.csv", *words(*KEYS))[0]["agents"]
+    assert [one["who"] for one in found] == AGENTS
     pd.read_csv("t.csv").drop(columns=["w", "p", "y"]).to_csv("new.csv", index=False)
     code, _, err = truepool("pool", "t.csv", "new.csv", *chosen, "-o", "one.csv")
     assert code == 0, err

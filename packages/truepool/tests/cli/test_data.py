@@ -15,7 +15,7 @@ from truepool.datasets.files import File
 from truepool.datasets.governors import Governors
 from truepool.datasets.interface import Dataset
 from truepool.datasets.location import folders
-from truepool.render.tables import data_sources
+from truepool.pages import data_sources
 
 CONTENT = b"2018,KS,2018-11-05,lite,D,Laura Kelly,0.46,1\n"
 

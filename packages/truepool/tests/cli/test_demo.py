@@ -8,7 +8,6 @@ import sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from panels import random_panel
@@ -16,7 +15,7 @@ from panels import random_panel
 from truepool import Costs, audit, read_panel, replay
 from truepool.cli import demo as verb
 from truepool.cli import main, outputs
-from truepool.comparison import Estimate, compare
+from truepool.comparison import compare
 from truepool.core.errors import SourceError
 
 QUICK = ("log-odds", "median", "vote")
@@ -70,21 +69,21 @@ def test_the_audit_of_the_demo_finds_what_it_broke(demo):
     folder, out = demo
     text = " ".join(out.split())
     written = json.loads((folder / "audit.json").read_text())
-    first, second = written["findings"][:2]
-    assert (first["who"], second["who"]) == (["forest"], ["neighbours"])
-    assert first["code"] == second["code"] == "changed-feed"
+    found = {one["who"]: one for one in written["agents"]}
+    errors = [who for who, one in found.items() if one["severity"] == "error"]
+    assert errors == ["forest", "neighbours"]
+    forest, neighbours = found["forest"], found["neighbours"]
+    assert (forest["state"], neighbours["state"]) == ("broken", "reversed")
     # Where a correlation was lost is known to about 2 % of the 569 cases.
-    assert max(abs(first["since"] - 228), abs(second["since"] - 399)) <= 12
-    fall = next(f for f in written["findings"] if f["code"] == "drifted-pool")
-    assert fall["cause"]
-    errors = [f["who"] for f in written["findings"] if f["severity"] == "error"]
-    assert errors == [["forest"], ["neighbours"]]
-    recommended = written["recommendation"]
-    for said in (recommended["verdict"], *recommended["steps"]):
-        assert said in text
-    # The last step ends with the saving per 1,000 cases: that of the audit.
-    saving = 1000 * recommended["without_saving"]["value"]
-    assert f"{saving:,.0f} false alarms per 1,000" in text.rpartition("Take-away")[2]
+    assert abs(forest["since"] - 228) <= 12
+    assert abs(neighbours["since"] - 399) <= 12
+    plan = written["plan"]
+    assert plan["without"] == ["forest", "neighbours"]
+    for step in plan["steps"]:
+        assert step["text"] in text
+    # The last line has the saving per 1,000 cases: that of the plan.
+    saving = plan["saving"]["value"]
+    assert f"{saving:,.0f} false alarms" in text.rpartition("Take-away")[2]
 
 
 def test_the_commands_it_ends_with_work_as_they_are(demo, truepool, monkeypatch):
@@ -203,24 +202,3 @@ def test_the_weight_before_and_after_a_failure_is_that_of_the_trace():
         verb.weights_sentence(
             replay("gradient", random_panel(1, cases=100), path=False), []
         )
-
-
-@pytest.mark.parametrize(
-    ("pool", "errors", "named"),
-    [("auto", (), "auto"), ("best-agent", (1,), "the best agent alone (ada)")],
-)
-def test_the_saving_is_that_of_the_recommendation(pool, errors, named):
-    recommended = SimpleNamespace(
-        saving=Estimate(0.02, 0.01, 0.03), pool=pool, agent="ada", in_use="mean",
-        errors=errors, without_saving=None,
-    )  # fmt: skip
-    shown = SimpleNamespace(
-        recommendation=recommended, level=0.95, classes=2, costs={"fn": 10, "fp": 1},
-        findings=(),
-    )  # fmt: skip
-    sentence = verb.saving_sentence(shown)
-    assert named in sentence
-    assert "20 false" in sentence
-    assert sentence.endswith("per 1,000 cases (95 % interval 10 to 30).")
-    recommended.saving = None
-    assert "no other pool" in verb.saving_sentence(shown)

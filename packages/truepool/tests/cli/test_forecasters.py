@@ -148,8 +148,8 @@ def test_what_needs_every_cell_is_refused_where_there_are_too_many(
 def test_of_thousands_of_weights_the_largest_are_printed(
     tournament, truepool, monkeypatch, pool
 ):
-    monkeypatch.setattr("truepool.render.tables.weights.SHOWN", 5)
-    monkeypatch.setattr("truepool.render.tables.pool_card.SHOWN", 5)
+    monkeypatch.setattr("truepool.pages.weights.SHOWN", 5)
+    monkeypatch.setattr("truepool.pages.pool_card.SHOWN", 5)
     words = (*LONG, "--pool", pool, "-o", tournament / "crowd.pool")
     code, out, _ = truepool("fit", tournament / "answers.csv", *words)
     assert code == 0

@@ -70,7 +70,7 @@ def test_no_page_is_written_where_another_cannot_be_rendered(
     def fail(*_, **__):
         raise ValueError("no page")
 
-    monkeypatch.setattr("truepool.render.html.audit.page", fail)
+    monkeypatch.setattr("truepool.pages.audit.page", fail)
     words = ("--html", tmp_path / "a.html", "--json", tmp_path / "a.json")
     with pytest.raises(ValueError, match="no page"):
         truepool("audit", table, *words, "--markdown", tmp_path / "a.md")

@@ -256,7 +256,7 @@ def test_scores_are_set_agent_by_agent_whatever_they_are_called(
         ("--set percent=**x", "'**x'"),
         ("--set percent=\x1b[31m", "x1b"),
         ("--set percent=" + "x" * 9000, "..."),
-        ("--set percent.rf=true", "only scores are set for each agent"),
+        ("--set percent.rf=true", "only scores and price are set for each agent"),
         ("--set scores=high", "a range such as 0-999"),
         ("--set scores.rf=5-5", "a range such as 0-999"),
         ("--set decimal=;", "'.' or ','"),

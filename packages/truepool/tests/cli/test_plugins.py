@@ -12,8 +12,9 @@ from command import EXAMPLE_NOTE
 from distributions import install
 
 from truepool import datasets
-from truepool.audits import topics
+from truepool.audits import checks, kinds
 from truepool.core import registry
+from truepool.core.sentences import catalogue
 
 VERB = '''
     """A verb with a key, and a group of verbs."""
@@ -76,13 +77,22 @@ LEARNER = '''
             return state.after(np.arange(1.0, len(state.agents) + 1))
 '''
 CHECK = '''
-    from truepool.audits.topics import Candidate
+    from truepool.audits.checks import Candidate, Check, Kind
 
-    def check(evidence):
+    def few(evidence):
         """A note on panels of few agents."""
-        said = f"There are only {len(evidence.panel.agents)} agents."
-        yield Candidate("few-agents", (), said, "Find more.", least="note")
+        agents = len(evidence.panel.agents)
+        yield Candidate("few-agents", facts={"agents": agents}, least="note")
+
+    check = Check(
+        "few", few, about="pool",
+        kinds=(Kind("few-agents", "pool", "few-agents", most="note"),),
+    )
 '''
+WORDS = """
+    [finding]
+    few-agents = "there are only {agents} agents"
+"""
 DATASET = '''
     from typing import ClassVar, final
     import numpy as np
@@ -111,6 +121,8 @@ MODULES = {
     "toolbox/highest.py": POOL,
     "toolbox/ramp.py": LEARNER,
     "toolbox/crowd.py": CHECK,
+    "toolbox/words/__init__.py": "",
+    "toolbox/words/audit.toml": WORDS,
     "toolbox/coin.py": DATASET,
 }
 OFFERS = {
@@ -118,6 +130,7 @@ OFFERS = {
     "truepool.pools": {"highest": "toolbox.highest:Highest"},
     "truepool.learners": {"ramp": "toolbox.ramp:Ramp"},
     "truepool.checks": {"size of the crowd": "toolbox.crowd:check"},
+    "truepool.words": {"toolbox": "toolbox.words"},
     "truepool.datasets": {"coin": "toolbox.coin:Coin"},
 }
 
@@ -139,11 +152,11 @@ def toolbox(site, monkeypatch, truepool):
         return out
 
     monkeypatch.syspath_prepend(site)
-    for known in (registry.every, topics.every):
+    for known in (registry.every, checks.every, kinds.every, catalogue):
         known.cache_clear()
     yield run
     monkeypatch.undo()
-    for known in (registry.every, topics.every):
+    for known in (registry.every, checks.every, kinds.every, catalogue):
         known.cache_clear()
 
 
@@ -338,7 +351,7 @@ def test_a_learner_is_replayed_by_its_own_update(toolbox):
 
 
 def test_a_check_is_asked(toolbox):
-    assert "There are only 5 agents." in toolbox("audit")
+    assert "There are only 5 agents." in toolbox("audit", "--verbose")
 
 
 def test_a_data_set_is_listed(toolbox):

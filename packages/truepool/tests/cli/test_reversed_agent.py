@@ -80,10 +80,12 @@ def test_the_audit_names_the_key_that_reverses_an_agent(
     declared = [f"percent={','.join(in_percent)}"] if in_percent else []
     code, out, err = truepool(*audit, *(w for d in declared for w in ("--set", d)))
     assert code == 0, err
-    (finding,) = (f for f in json.loads(out)["findings"] if f["code"] == "reversed")
-    named = [shlex.split(text) for text in finding["advice"].split("`")[1::2]]
-    assert named == [["--set", "scores.agent1=1-0"], ["--set", "scores.agent1=100-0"]]
+    step = json.loads(out)["plan"]["steps"][0]
+    assert (step["action"], step["agents"]) == ("reverse", ["agent1"])
+    spans = ("1-0", "100-0")
+    assert all(span in step["text"] + str(step) for span in spans)
+    cure = ["--set", f"scores.agent1={spans['agent1' in in_percent]}"]
     rest = [] if percent is None else ["--set", f"percent={percent}"]
-    code, out, err = truepool(*audit, *named["agent1" in in_percent], *rest)
+    code, out, err = truepool(*audit, *cure, *rest)
     assert code == 0, err
     assert "reversed" not in {each["code"] for each in json.loads(out)["findings"]}

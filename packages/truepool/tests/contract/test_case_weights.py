@@ -108,14 +108,13 @@ def test_an_audit_counts_integer_weights_as_repeated_cases():
     counts = np.random.default_rng(1).integers(1, 4, 120)
     one = audit(weighted(panel, counts), costs=COSTS, resamples=20)
     two = audit(repeated(panel, counts), costs=COSTS, resamples=20)
-    assert_allclose(
-        one.recommendation.cost_in_use, two.recommendation.cost_in_use, atol=1e-12
-    )
+    costs = [found.operations[0].cost.value for found in (one, two)]
+    assert_allclose(costs[0], costs[1], atol=1e-9)
     assert_allclose(one.curve.cost, two.curve.cost)
     assert_allclose(one.curve.always, two.curve.always)
-    for a, b in zip(one.agent_summaries, two.agent_summaries, strict=True):
+    for a, b in zip(one.summaries, two.summaries, strict=True):
         assert_allclose(a.brier, b.brier)
-        assert_allclose(a.leave_one_out.value, b.leave_one_out.value, atol=1e-12)
+        assert_allclose(a.leave_one_out.value, b.leave_one_out.value, atol=1e-9)
     for a, b in zip(one.calibration[:5], two.calibration[:5], strict=True):
         assert_allclose(a.smooth_ece, b.smooth_ece)
         assert_allclose(a.bias.value, b.bias.value, atol=1e-12)

@@ -40,7 +40,7 @@ def test_an_audit_in_a_notebook_has_no_links_into_a_page_that_is_not_there():
 
 
 def test_values_do_not_import_their_renderers():
-    code = "import sys, truepool.panel.panel, truepool.audits.values; print([m for m in sys.modules if 'truepool.render' in m or 'matplotlib' in m or 'jinja2' in m])"
+    code = "import sys, truepool.panel.panel, truepool.audits.values; print([m for m in sys.modules if 'truepool.pages' in m or 'matplotlib' in m or 'jinja2' in m])"
     answer = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )

@@ -17,7 +17,7 @@ from truepool import learners, pools
 from truepool.core.errors import TruepoolError
 from truepool.measures import credit
 from truepool.online import replay
-from truepool.render.html.audit import html
+from truepool.pages.audit import html
 
 LEVELS = (0.0, 1.0, 5e-324, 1e-300, 1e-16, 0.5, 1 - 2**-53, 0.3, 0.7)
 SLOW = {

@@ -9,6 +9,7 @@ from panels import panels, random_panel
 
 from truepool.core.errors import AgentError, OutcomeError, PanelError, ReportError
 from truepool.panel.panel import Panel
+from truepool.pools.vcg import VCG
 
 NAN = float("nan")
 GOOD = [[0.9, 0.6], [0.2, 0.4]]
@@ -265,6 +266,17 @@ def test_the_refusal_of_a_column_of_text_says_to_leave_it_out():
     ):
         Panel(table, [0, 1])
     assert Panel(table[["a", "b"]], [0, 1]).agents == ("a", "b")
+
+
+def test_reports_that_are_taken_out_of_a_full_panel_are_missing():
+    """They were not counted, and a pool was fitted as if nobody were silent."""
+    panel = random_panel(0, 60)
+    reports = panel.values.copy()
+    reports[:20, 1] = np.nan
+    some = panel.with_reports(reports)
+    assert some.silent == 20
+    assert np.isfinite(VCG().fit_panel(some).weights_).all()
+    assert some.with_reports(panel.values).silent == 0
 
 
 def test_the_share_of_missing_reports_counts_every_cell():

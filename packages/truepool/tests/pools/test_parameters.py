@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
+from truepool.pages.pool_card import grids
 from truepool.pools import every, make
 from truepool.pools.card import card_of
-from truepool.render.tables.pool_card import grids
 
 
 @pytest.fixture(scope="module")

@@ -60,7 +60,7 @@ def _cards(seed):
 def _one_plan(panel):
     """Whether audits of all seeds recommend the same."""
     audits = (tp.audit(panel, costs=bank.COSTS, seed=seed) for seed in SEEDS)
-    return len({found.recommendation.pool for found in audits}) == 1
+    return len({found.plan.pool for found in audits}) == 1
 
 
 EXTRA = {"worth": (5, _worth), "seeds": (10, _seeds), "cards": (1000, _cards)}

@@ -15,21 +15,19 @@ def audit(bank, **settings):
     return tp.audit(bank.panel, costs=COSTS, **settings)
 
 
-def grave(found):
-    """Errors and warnings, as (code, agents)."""
-    return [(f.code, f.who) for f in found.findings if f.severity != "note"]
+GRAVE = ("error", "warning")
 
 
 def blamed(found):
-    """Agents that an error or a warning is about; a best agent is not at fault."""
-    grave = [f for f in found.findings if f.severity != "note" and f.who]
-    return {f.who[0] for f in grave if f.code != "worse-than-best"}
+    """Agents whose diagnosis is an error or a warning."""
+    return {one.who for one in found.agents if one.severity in GRAVE}
 
 
 def first(found, *codes):
-    """The first error or warning if it has one of these codes; else None."""
-    finding = next((f for f in found.findings if f.severity != "note"), None)
-    return finding if finding is not None and finding.code in codes else None
+    """The first diagnosis of an agent or the outcome that has one of these codes."""
+    every = (found.outcome, *found.agents)
+    grave = [one for one in every if one.severity in GRAVE]
+    return next((one.finding for one in grave if one.code in codes), None)
 
 
 def near(finding, since, days):
@@ -47,15 +45,15 @@ def judge(bank, found):
 
 def _clean(bank, found):
     return {
-        "diagnosis": not grave(found),
-        "plan": found.recommendation.trust == "yes" and not found.recommendation.change,
+        "diagnosis": not blamed(found) and found.outcome.severity is None,
+        "plan": [step.action for step in found.plan.steps] == ["keep"],
     }
 
 
 def _large(bank, found):
     return {
         "diagnosis": not blamed(found),
-        "plan": found.recommendation.pool == "auto",
+        "plan": found.plan.pool == "auto",
     } | _covers(bank, found)
 
 
@@ -65,7 +63,7 @@ def _covers(bank, found):
     now, costs = found.operations[0], COSTS.resolve({"amount": bank.amount})
     paid = costs.cost_per_case(bank.fraud, flag.astype(int), 2).mean()
     return {
-        "cost": now.cost.low <= paid <= now.cost.high,
+        "cost": now.cost.low <= 1000 * paid <= now.cost.high,
         "recall": now.recall.low <= flag[fraud].mean() <= now.recall.high,
         "alarms": now.false_alarms.low <= flag[~fraud].mean() <= now.false_alarms.high,
     }
@@ -75,8 +73,7 @@ def _leak(bank, found):
     return {
         "diagnosis": first(found, "leaked-outcome") is not None
         and blamed(found) == set(bank.who),
-        "plan": "charlie" not in found.agents
-        and found.recommendation.agent != "charlie",
+        "plan": "charlie" not in found.judged and found.plan.agent != "charlie",
     }
 
 
@@ -89,7 +86,7 @@ def _better(bank, found):
 
 
 def _overconfident(bank, found):
-    one = first(found, "rescaled-feed", "over-confident", "biased")
+    one = first(found, "rescaled-feed", "shifted-feed", "over-confident", "biased")
     return {
         "diagnosis": one is not None and blamed(found) == set(bank.who),
         "date": one is not None and near(one, bank.since, 3),
@@ -97,11 +94,13 @@ def _overconfident(bank, found):
 
 
 def _drift(bank, found):
-    one = first(found, "drifted", "drifted-pool")
-    dated = [f for f in found.findings if f.code == "drifted" and f.severity != "note"]
+    worse = [
+        one for one in found.agents
+        if one.code in ("drifted", "weaker-link") and one.severity in GRAVE
+    ]  # fmt: skip
     return {
-        "diagnosis": one is not None and set() < blamed(found) <= set(bank.who),
-        "date": bool(dated) and all(near(f, bank.since, 14) for f in dated),
+        "diagnosis": set() < blamed(found) <= set(bank.who),
+        "date": bool(worse) and all(near(one, bank.since, 14) for one in worse),
         "all three": blamed(found) == set(bank.who),
     }
 
@@ -112,11 +111,11 @@ def _copies(bank, found):
 
 
 def _segment(bank, found):
-    failing = [f for f in found.findings if f.code == "fails-in-segment"]
-    severe = [f for f in failing if f.severity != "note"]
+    one = first(found, "fails-in-segment")
     return {
         "diagnosis": blamed(found) == {"alpha"}
-        and [f.segments for f in severe] == [("gaming",)],
+        and one is not None
+        and one.segments == ("gaming",),
     }
 
 
@@ -129,8 +128,9 @@ def _scale_down(bank, found):
         and one.unit == "factor"
         and np.isclose(one.number.value, bank.extra["factor"]),
         "plan": any(
-            fix.factor is not None and np.isclose(fix.factor, 1 / bank.extra["factor"])
-            for fix in found.recommendation.fixes
+            step.action == "rescale"
+            and np.isclose(step.arguments["factor"], 1 / bank.extra["factor"])
+            for step in found.plan.steps
         ),
     }
 
@@ -195,10 +195,10 @@ def worth_is_right(bank, found, other):
 
     The truth is of another draw and has an error of its own, a third of the width.
     """
-    truth = worth_in_truth(bank, found.recommendation.pool, other)
+    truth = worth_in_truth(bank, found.plan.pool, other)
     return {
         one.agent: one.worth.low - reach <= true <= one.worth.high + reach
-        for one, true in zip(found.agent_summaries, truth, strict=True)
+        for one, true in zip(found.summaries, truth, strict=True)
         for reach in [(one.worth.high - one.worth.low) / 3]
     }
 
@@ -207,14 +207,13 @@ def judge_cards(found):
     """What is right about the audit of the real card payments."""
     own = {f.code for f in found.findings if f.who[:1] == ("iso",)}
     runs = {"constant-feed", "constant-run"}
-    worth = {one.agent: one.worth for one in found.agent_summaries}
-    credit = {one.agent: one.leave_one_out for one in found.agent_summaries}
+    worth = {one.agent: one.worth for one in found.summaries}
+    credit = {one.agent: one.leave_one_out for one in found.summaries}
     return {
         "iso is no probability": "not-a-probability" in own and "drifted" not in own,
         "no feed is stuck": not [f for f in found.findings if f.code in runs],
-        "plan": found.recommendation.pool == "auto",
-        "naive Bayes is worth little": worth["nb"].value
-        < 1000 * credit["nb"].value / 5,
+        "plan": found.plan.pool == "auto",
+        "naive Bayes is worth little": worth["nb"].value < credit["nb"].value / 5,
     }
 
 

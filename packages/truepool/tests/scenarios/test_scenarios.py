@@ -42,7 +42,7 @@ def large():
 
 def test_every_positive_counts_and_the_plan_does_not_depend_on_the_seed(large):
     drawn, audits = large
-    plans = {found.recommendation.pool for found in audits}
+    plans = {found.plan.pool for found in audits}
     assert plans == {"auto"}
     assert all(answers.judge(drawn, found)["recall"] for found in audits)
     now, again = (found.operations[0] for found in audits)
@@ -56,7 +56,7 @@ def test_worth_is_what_dropping_and_fitting_again_costs_in_truth(large):
     other = bank.make("large", SEED + 1, rows=300_000, share=0.008)
     assert all(answers.worth_is_right(drawn, found, other).values())
     monthly = found.cases_per_month / 1000
-    for one in found.agent_summaries:
+    for one in found.summaries:
         assert one.worth_per_month.value == pytest.approx(monthly * one.worth.value)
 
 

@@ -252,9 +252,10 @@ def _items(verdicts: "Panel | ReportTable") -> int:
 
 def _note_dead_judges(found: "VerdictTable", verdicts: "Panel", run: Run) -> None:
     """Warn of judges that no longer answer, or only repeat themselves, by the audit."""
-    from truepool.audits.topics.feeds import dead_feeds
+    from truepool.audits.checks.feeds import dead_feeds
     from truepool.core.formatting import join_names
-    from truepool.core.sentences import leaving_out
+    from truepool.core.sentences import leaving_out, say
+    from truepool.pages.wording import sentence
 
     runs = {name for judge in found.repeated for name in judge}
     feeds = [feed for feed in dead_feeds(verdicts) if feed.agent not in runs]
@@ -262,7 +263,13 @@ def _note_dead_judges(found: "VerdictTable", verdicts: "Panel", run: Run) -> Non
         gone = [feed.agent for feed in feeds]
         removal = leaving_out(gone, verdicts.agents)
         out = f", or leave {join_names(gone)} out ({removal})" if removal else ""
-        said = " ".join(feed.sentence for feed in feeds)
+        said = " ".join(
+            sentence(
+                say("dead", feed.code, {**feed.facts, "agent": feed.agent}),
+                [feed.agent],
+            )
+            for feed in feeds
+        )
         run.warn(f"{said} Get these verdicts again{out}.")
 
 

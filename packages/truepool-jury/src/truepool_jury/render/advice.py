@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from truepool.core.formatting import percent, pluralize
-from truepool.render.numbers import amount, format_estimate
+from truepool.pages.numbers import amount, format_estimate
 from truepool_jury.juries import Judge, Jury
 from truepool_jury.juries.advice import (
     commoner_label_share,

@@ -1,26 +1,33 @@
 """A jury as one HTML file that needs nothing else: no network, no other file."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from truepool.audits.values import Calibration
 from truepool.core.files import write_text
-from truepool.core.formatting import printable
-from truepool.render import figures
-from truepool.render.html import Section, page
-from truepool.render.numbers import amount, format_estimate, percent
-from truepool.render.tables.grid import Grid
+from truepool.pages.chart import Interval, axis_for, interval_rows, reliability_chart
+from truepool.pages.grid import Grid
+from truepool.pages.html import html as to_html
+from truepool.pages.numbers import amount, format_estimate, number, percent
+from truepool.pages.page import (
+    Beside,
+    Figure,
+    Item,
+    Items,
+    Page,
+    Part,
+    Section,
+    Template,
+    Text,
+)
 from truepool_jury.juries import Jury
 from truepool_jury.measures.automation import review_order
 from truepool_jury.measures.label_plan import MIN_PER_STRATUM
 from truepool_jury.render import sentences as jury_sentences
 from truepool_jury.render import tables
 from truepool_jury.render.advice import WHAT_CHOSEN_LABELS_DO, headline, steps
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MAX_ITEMS = 12
 """Items that the page lists; the table of items has all."""
@@ -33,21 +40,21 @@ MAX_DIAGRAMS = 12
 
 def html(jury: Jury) -> str:
     """Return the whole page: what to do, then the evidence."""
-    title = f"Jury: {headline(jury)}"
+    return to_html(layout(jury), package="truepool_jury.render")
+
+
+def layout(jury: Jury) -> Page:
+    """Lay a jury out."""
+    advice = Items(tuple(Item(step) for step in steps(jury)), numbered=True)
     known = jury_sentences.label_sentence(jury) if jury.labelled else ""
-    return printable(
-        page(
-            "jury.html.j2",
-            package="truepool_jury.render",
-            title=title,
-            sections=list(sections(jury)),
-            jury=jury,
-            headline=headline(jury),
-            severity=_severity(jury),
-            steps=steps(jury),
-            labels=known,
-            facts=list(_facts(jury)),
-        )
+    first = Section("advice", "", (advice, *([Text((known,))] if known else [])))
+    return Page(
+        f"Jury: {headline(jury)}",
+        headline(jury),
+        (first, *sections(jury)),
+        question="How far can this jury be relied on?",
+        tone=_severity(jury),
+        facts=tuple(_facts(jury)),
     )
 
 
@@ -102,47 +109,32 @@ def sections(jury: Jury) -> Iterator[Section]:
 
 
 def _section(
-    name: str,
-    link: str,
-    title: str,
-    lines: Any,
-    *,
-    drawn: "dict[str, tuple[Figure, str, str]] | None" = None,
-    small: bool = False,
-    grids: Iterator[Grid] | list[Grid] | None = None,
+    name: str, link: str, title: str, lines: Iterable[str], *parts: Part
 ) -> Section:
-    """Lay out sentences, figures with what is read aloud and a caption, and tables."""
-    given = drawn or {}
-    words = {key: (label, caption) for key, (_, label, caption) in given.items()}
-    return Section(
-        name,
-        link,
-        title,
-        "jury/section.html.j2",
-        {"lines": [*lines], "words": words, "small": small},
-        {key: figure for key, (figure, _, _) in given.items()},
-        [*(grids or ())],
-    )
+    """Lay out sentences, then figures and tables."""
+    said = tuple(lines)
+    return Section(name, title, (*([Text(said)] if said else []), *parts), link)
 
 
 def _judges(jury: Jury) -> Section:
     """What each judge adds, as a figure and in tables."""
     known = [(j.name, j.credit) for j in jury.judges if j.credit is not None]
     known.sort(key=lambda pair: -pair[1].value)
-    drawn = {}
+    parts: list[Part] = []
     if known:
-        rows = known[:MAX_JUDGES]
-        spoken = ", ".join(f"{name} {format_estimate(c)}" for name, c in rows[:8])
-        drawn["credit"] = (
-            figures.intervals(rows, "credit, Brier loss per item; right: helps"),
-            f"Credit of the judges: {spoken}.",
+        rows = [
+            Interval(name, c.value, c.low, c.high, format_estimate(c))
+            for name, c in known[:MAX_JUDGES]
+        ]
+        title = "Credit: Brier loss per item; right: helps"
+        caption = (
             "How much the Brier loss of the mean verdict rises without each judge. "
-            "Left of the line the jury would be better off without it.",
+            "Left of the line the jury would be better off without it."
         )
-    grids = tables.judge_grids(jury)
-    return _section(
-        "judges", "Judges", "Which judges earn a place?", (), drawn=drawn, grids=grids
-    )
+        chart = interval_rows(rows, title, form=number)
+        parts.append(Figure(title, chart, caption=caption, name="credit"))
+    parts += tables.judge_grids(jury)
+    return _section("judges", "Judges", "Which judges earn a place?", (), *parts)
 
 
 def _calibration(jury: Jury) -> Section:
@@ -154,15 +146,6 @@ def _calibration(jury: Jury) -> Section:
     ]
     known.sort(key=lambda one: -one.ece)
     shown = known[:MAX_DIAGRAMS]
-    axis = figures.reliability_axis(shown)
-    drawn = {
-        f"reliability-{place}": (
-            figures.reliability([one], axis=axis),
-            f"Reliability diagram of {one.who}; slope {format_estimate(one.slope)}.",
-            f"Slope {format_estimate(one.slope)}",
-        )
-        for place, one in enumerate(shown)
-    }
     lines = [
         "When a judge says 80 %, are 80 % of these items positive? On the dotted line "
         "they are. The grey band is where calibrated verdicts would fall by chance; "
@@ -172,11 +155,26 @@ def _calibration(jury: Jury) -> Section:
         lines = ["There are too few labels to draw it."]
     elif len(shown) < len(known):
         lines.append(f"The {len(shown)} least calibrated of {len(known)} judges.")
-    grids = [tables.scale_grid(jury)] if jury.score_scale else []
+    diagrams = tuple(_diagrams(shown))
+    parts: list[Part] = [Beside(diagrams, small=True)] if diagrams else []
+    parts += [tables.scale_grid(jury)] if jury.score_scale else []
     title = "Are the verdicts calibrated?"
-    return _section(
-        "calibration", "Calibration", title, lines, drawn=drawn, small=True, grids=grids
-    )
+    return _section("calibration", "Calibration", title, lines, *parts)
+
+
+def _diagrams(shown: Sequence[Calibration]) -> Iterator[Figure]:
+    points = [one.reliability for one in shown if one.reliability is not None]
+    if not points:
+        return
+    cases = sum(one.cases.sum() for one in points)
+    rate = float(sum(one.frequency @ one.cases for one in points) / cases)
+    axis = axis_for(rate, [p for o in points for p in (o.mean_report, o.frequency)])
+    for place, (one, found) in enumerate(zip(shown, points, strict=True)):
+        slope = f"Slope {format_estimate(one.slope)}"
+        label = f"Reliability diagram of {one.who}; {slope[:1].lower()}{slope[1:]}."
+        chart = reliability_chart(found, label, axis=axis)
+        name = f"reliability-{place}"
+        yield Figure(one.who, chart, caption=slope, name=name)
 
 
 def _people(jury: Jury) -> Section:
@@ -200,7 +198,8 @@ def _people(jury: Jury) -> Section:
         "For a person",
         "What should a person look at?",
         [*jury_sentences.automation(jury), *jury_sentences.people(jury)],
-        grids=[*tables.forecast_grids(jury), *([grid] if len(items) else [])],
+        *tables.forecast_grids(jury),
+        *([grid] if len(items) else []),
     )
 
 
@@ -232,15 +231,11 @@ def _labels(jury: Jury) -> Section:
                 (f"And {left} more; {ALL_ITEMS}",) if left else (),
             )
         )
-    return _section("labels", "Labels", "What to label next?", lines, grids=grids)
+    return _section("labels", "Labels", "What to label next?", lines, *grids)
 
 
 def _method(jury: Jury) -> Section:
     """Which pool, which intervals, which level."""
-    return Section(
-        "method",
-        "Method",
-        "How this was computed",
-        "jury/method.html.j2",
-        {"share": f"{100 * jury.level:g} %"},
-    )
+    shown = {"jury": jury, "share": f"{100 * jury.level:g} %"}
+    method = Template("jury/method.html.j2", shown)
+    return Section("method", "How this was computed", (method,), "Method")

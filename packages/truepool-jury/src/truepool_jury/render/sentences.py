@@ -8,9 +8,9 @@ from truepool.comparison import Estimate
 from truepool.core.formatting import pluralize
 from truepool.measures.groups import FEWEST_CASES
 from truepool.measures.inference import Rate
-from truepool.render import labels
-from truepool.render.costs import unit
-from truepool.render.numbers import (
+from truepool.pages import labels
+from truepool.pages.costs import unit
+from truepool.pages.numbers import (
     amount,
     equation,
     format_estimate,

@@ -8,8 +8,8 @@ from rich.console import Console
 from truepool.comparison import Estimate
 from truepool.core.formatting import pluralize, printable
 from truepool.measures.groups import FEWEST_CASES, FEWEST_OF_A_CLASS
-from truepool.render.numbers import amount, format_estimate, number, percent
-from truepool.render.tables.grid import Grid, plain, print_steps
+from truepool.pages.grid import Grid, plain, print_steps
+from truepool.pages.numbers import amount, format_estimate, number, percent
 from truepool_jury.juries import Judge, Jury
 from truepool_jury.render.advice import headline, steps
 from truepool_jury.render.sentences import sentences

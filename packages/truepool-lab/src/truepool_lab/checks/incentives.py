@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from truepool.audits.topics import Candidate, Detail, Estimate, Evidence
+from truepool.audits.checks import Candidate, Check, Detail, Estimate, Evidence, Kind
 from truepool.core.errors import SettingError
-from truepool.core.formatting import number, signed
 from truepool.measures.inference.bootstrap import standard_errors
 from truepool.pools import LinearPool
 from truepool_lab.games import Incentives, incentives, payments
@@ -23,10 +22,8 @@ NOTICEABLE = 0.02
 IN_COSTS = "vcg"
 """The payment that is in the units of the costs."""
 
-PAID_FOR = {
-    "vcg": "what it saves the pool",
-    "externality": "agreeing with the others",
-}
+PAYMENTS = (IN_COSTS, "externality")
+"""Payments for something else than an agent's own score."""
 
 
 def misreport_incentives(evidence: Evidence) -> Incentives | None:
@@ -42,7 +39,8 @@ def misreport_incentives(evidence: Evidence) -> Incentives | None:
     most = LINEAR_CASES if isinstance(pool, LinearPool) else OTHER_CASES
     try:
         check_costs(evidence.costs)  # before a sample is drawn and noted
-        cases = evidence.sampling.part(np.arange(len(panel)), most, "incentives")
+        every = np.arange(len(panel))
+        cases = evidence.sampling.part(every, most, "sampled-incentives")
         return incentives(
             panel.take(cases),
             pool,
@@ -64,7 +62,7 @@ def payment_of(pool: str) -> str:
     return pool if pool in payments.every() else IN_COSTS
 
 
-def check(evidence: Evidence) -> Iterator[Candidate]:
+def check_incentives(evidence: Evidence) -> Iterator[Candidate]:
     """One test, of the agent with most to gain from a misreport chosen on other cases.
 
     Its p-value is adjusted for the number of agents. A warning where the
@@ -77,34 +75,27 @@ def check(evidence: Evidence) -> Iterator[Candidate]:
     first = found.rows[0]
     best, harm = first.best, first.best.pool_cost
     large = harm > NOTICEABLE * evidence.stake
-    whose = "at the pool's cost" if harm > 0 else "and decisions would cost less"
-    gain = number(best.gain)
-    if found.payment == IN_COSTS:
-        gain = evidence.money(best.gain)
-    change = f"{signed(harm)} {evidence.costs.currency}".rstrip()
-    change += f" per case{evidence.unlimited}"
-    count = sum(row.significant for row in found.rows)
+    money = found.payment == IN_COSTS
     yield Candidate(
         "misreport-gain",
-        (first.agent,),
-        f"Paid for {PAID_FOR.get(found.payment, 'its own score')}, {first.agent} would "
-        f"gain {gain} per case by misreporting ({describe(best)}), "
-        f"{whose} ({change}); {count} of {len(found.rows)} agents could gain.",
-        "Pay agents by a proper score of their own reports (or `wsu`), decide at "
-        "the threshold that the costs imply, and recalibrate the pool.",
+        facts={
+            "form": found.payment if found.payment in PAYMENTS else "score",
+            "agent": first.agent,
+            "gain": best.gain,
+            "harm": harm,
+            "misreport": describe(best),
+            "count": sum(row.significant for row in found.rows),
+            "total": len(found.rows),
+        },
         p_value=best.p_value if best.gain > 0 else 1.0,
         matters=large,
-        most="warning" if large else "note",
+        most="error" if large else "note",
         number=_gain(first, evidence.level),
-        unit=evidence.in_currency("gain per case")
-        if found.payment == IN_COSTS
-        else "gain per case",
-        figure="details",
+        unit="gain-in-costs" if money else "gain",
         details=tuple(
             Detail(agent, _gain(found[agent], evidence.level))
             for agent in evidence.panel.agents
         ),
-        explained_by=("threshold", "under-confident-pool"),
     )
 
 
@@ -129,3 +120,13 @@ def _step(line: float) -> str:
 def _gain(row: AgentIncentive, level: float) -> Estimate:
     reach = standard_errors(level) * row.best.error
     return Estimate(row.best.gain, row.best.gain - reach, row.best.gain + reach)
+
+
+check = Check(
+    "incentives",
+    check_incentives,
+    about="pool",
+    kinds=(
+        Kind("misreport-gain", "pool", "incentives", "", "details", most="warning"),
+    ),
+)

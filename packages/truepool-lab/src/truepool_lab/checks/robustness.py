@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from truepool.audits.best_agent import best_agent
-from truepool.audits.topics import Candidate, Detail, Estimate, Evidence
+from truepool.audits.checks import Candidate, Check, Detail, Estimate, Evidence, Kind
+from truepool.audits.findings import scaled
+from truepool.audits.values import PER_THOUSAND
 from truepool.core.arrays import FloatArray
 from truepool_lab.stress.constant import ConstantLow
 from truepool_lab.stress.interface import Stress
@@ -54,34 +56,32 @@ def _study(evidence: Evidence, what: str, who: str, rise: FloatArray) -> Failure
     return Failure(what, who, cost, by)
 
 
-def check(evidence: Evidence) -> Iterator[Candidate]:
+def check_robustness(evidence: Evidence) -> Iterator[Candidate]:
     """A note on the most expensive failure of the best agent."""
     studies = evidence.compute(robustness)
     if not studies:
         return
     worst = max(studies, key=lambda study: study.rise.value)
+    rises = [(one.what, scaled(one.rise, PER_THOUSAND)) for one in studies]
     yield Candidate(
         "fragile",
-        (worst.who,),
-        _sentence(evidence, worst),
-        "Set an alarm on its loss; robust pools (`median`, `trimmed`, `krum`) "
-        "and online weights limit the damage.",
+        facts={
+            "form": "costs" if worst.rise.value > 0 else "none",
+            "agent": worst.who,
+            "what": worst.what,
+            "cost": PER_THOUSAND * worst.cost.value,
+            "now": PER_THOUSAND * (worst.cost.value - worst.rise.value),
+        },
         least="note",
-        number=worst.rise,
-        unit=evidence.in_currency("rise in the cost per case"),
-        figure="details",
-        details=tuple(Detail(one.what, one.rise) for one in studies),
+        number=scaled(worst.rise, PER_THOUSAND),
+        unit="cost-rise",
+        details=tuple(Detail(what, rise) for what, rise in rises if rise),
     )
 
 
-def _sentence(evidence: Evidence, worst: Failure) -> str:
-    cost = worst.cost.value
-    if worst.rise.value <= 0:
-        return (
-            f"Whatever {worst.who} reports, decisions{evidence.unlimited} cost no "
-            "more than now."
-        )
-    return (
-        f"If {worst.who} {worst.what}, a case costs {evidence.money(cost)} instead of "
-        f"{evidence.money(cost - worst.rise.value)}{evidence.unlimited}."
-    )
+check = Check(
+    "robustness",
+    check_robustness,
+    about="pool",
+    kinds=(Kind("fragile", "pool", "fragile", "", "details", most="note"),),
+)

@@ -143,8 +143,8 @@ def game(
     from truepool.cli.engines import choose
     from truepool.cli.outputs import STDOUT, check_files, print_files, print_note
     from truepool.core.errors import SettingError
+    from truepool.pages.figures.files import check_path
     from truepool.panel.costs import Costs
-    from truepool.render.figures.files import check_path
     from truepool_lab.games import Game, payments
 
     check_files([panel], [json_file, plot])
@@ -206,7 +206,7 @@ def _solve(
     from truepool.cli.outputs import write_json
     from truepool.cli.screen import console, print_line, progress_bar
     from truepool.core.files import together
-    from truepool.render import figures, labels
+    from truepool.pages import figures, labels
     from truepool_lab.games import payments
     from truepool_lab.render import game_paths, tables
 
@@ -244,7 +244,7 @@ def _sweep(
     from truepool.cli.outputs import write_json
     from truepool.cli.screen import console, progress_bar
     from truepool.core.files import together
-    from truepool.render import figures
+    from truepool.pages import figures
     from truepool_lab.games import sweep as run
     from truepool_lab.render import game_paths, tables
 

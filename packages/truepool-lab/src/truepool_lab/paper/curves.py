@@ -7,7 +7,7 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.engine import Row
-from truepool.render.figures.charts import Series
+from truepool_lab.paper.charts import Series
 from truepool_lab.paper.interface import row
 
 MIN_CASES = 10

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truepool.render.figures.style import GREY, INK, house_style, line_style
-from truepool.render.numbers import setting
+from truepool.pages.figures.style import GREY, INK, house_style, line_style
+from truepool.pages.numbers import setting
 from truepool_lab.games import Equilibrium, Sweep
 from truepool_lab.games.parameter_sweep import SweepPoint
 

@@ -6,9 +6,9 @@ from typing import Any
 from markupsafe import Markup
 
 from truepool.core.formatting import pluralize
-from truepool.render.html.notebook import tables as html_tables
-from truepool.render.numbers import format_interval, number, percent, setting, signed
-from truepool.render.tables.grid import Grid
+from truepool.pages.grid import Grid
+from truepool.pages.notebook import tables as html_tables
+from truepool.pages.numbers import format_interval, number, percent, setting, signed
 from truepool_lab.games import Beliefs, Equilibrium, Game, PriceOfAnarchy, Sweep
 from truepool_lab.games.parameter_sweep import SweepPoint
 

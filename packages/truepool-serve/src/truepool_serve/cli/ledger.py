@@ -161,11 +161,16 @@ def compact(
     """Erase old cases; the weights and the hashes stay."""
     from truepool.cli.screen import print_line
     from truepool.core.formatting import pluralize
+    from truepool_serve.server.configuration import check_name
     from truepool_serve.server.operations import Operations
 
     moment = _moment("--before", before)
+    if pool is not None:
+        check_name("a pool", pool)
     with _open(place) as ledger:
         operations = Operations(ledger)
+        if pool is not None:
+            operations.find(pool)
         for name in ledger.pool_names() if pool is None else [pool]:
             ledger.connection.rollback()
             with ledger.transaction():

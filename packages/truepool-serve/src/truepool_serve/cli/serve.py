@@ -125,6 +125,7 @@ def serve(
             "a coordinator needs a ledger, the file that keeps everything, as in "
             "`truepool serve pools.db`; or try --demo"
         )
+    webhook = None if alarm_webhook is None else check_webhook(alarm_webhook)
     exposed = host not in LOOPBACK and not insecure
     local = host in LOOPBACK and not insecure
     with ExitStack() as stack:
@@ -141,8 +142,8 @@ def serve(
         coordinator = stack.enter_context(
             Coordinator(ledger, create=not check, rate=rate_limit or None)
         )
-        if alarm_webhook is not None:
-            coordinator.alarms.webhook = check_webhook(alarm_webhook)
+        if webhook is not None:
+            coordinator.alarms.webhook = webhook
         open_to_all = coordinator.access.is_open
         if exposed and open_to_all:
             raise _exposed(name, host)

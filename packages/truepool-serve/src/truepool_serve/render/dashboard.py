@@ -5,10 +5,11 @@ A page is whole without a script; the script asks for it again every few seconds
 
 from collections.abc import Iterator, Sequence
 
-from truepool.core.formatting import printable
-from truepool.render import costs as cost_words
-from truepool.render.html.layout import hash_source, page
-from truepool.render.numbers import format_estimate
+from truepool.pages import costs as cost_words
+from truepool.pages.html import hash_source
+from truepool.pages.html import html as to_html
+from truepool.pages.numbers import format_estimate
+from truepool.pages.page import Page
 from truepool_serve.render.dashboard_sections import in_unit, sections
 from truepool_serve.render.dashboard_values import MINUTE, RECENT, PoolView
 
@@ -30,43 +31,28 @@ def policy(html: str) -> str:
 
 def index_page(views: Sequence[PoolView]) -> str:
     """Return the page of all pools."""
-    return printable(
-        page(
-            "dashboard/index.html.j2",
-            package=HERE,
-            title="Pools",
-            sections=[],
-            views=views,
-        )
-    )
+    page = Page("Pools", "truepool", ())
+    return to_html(page, "dashboard/index.html.j2", package=HERE, views=views)
 
 
 def pool_page(view: PoolView) -> str:
     """Return the page of one pool."""
-    return printable(
-        page(
-            "dashboard/pool.html.j2",
-            package=HERE,
-            title=f"{view.name}: {view.headline}",
-            sections=list(sections(view)),
-            view=view,
-            facts=list(_facts(view)),
-            about=_about(view),
-        )
+    page = Page(
+        f"{view.name}: {view.headline}",
+        view.headline,
+        tuple(sections(view)),
+        question=view.name,
+        tone=view.severity if view.severity != "note" or not view.cautions else "",
+        about=(_about(view), *([view.promotion] if view.promotion else [])),
+        facts=tuple(_facts(view)),
     )
+    return to_html(page, "dashboard/pool.html.j2", package=HERE, view=view)
 
 
 def message_page(title: str, message: str) -> str:
     """Return a page that says why there is no other."""
-    return printable(
-        page(
-            "dashboard/message.html.j2",
-            package=HERE,
-            title=title,
-            sections=[],
-            message=message,
-        )
-    )
+    page = Page(title, title, (), about=(message,))
+    return to_html(page, "dashboard/message.html.j2", package=HERE)
 
 
 def _facts(view: PoolView) -> Iterator[tuple[str, str]]:

@@ -1,24 +1,12 @@
 """Charts of the dashboard: lines over time, and what they stand for."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 
-from truepool.render.html.chart import Line, line_chart
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A drawing with its title and what its lines stand for."""
-
-    title: str
-    drawing: Markup | None = None
-    legend: tuple[str, ...] = ()
-    waiting: str = ""
-    """What is said in place of a drawing for which there are too few cases."""
+from truepool.pages.chart import Line, line_chart
+from truepool.pages.page import Figure
 
 
 def over_time(
@@ -28,11 +16,11 @@ def over_time(
     ends: tuple[str, str],
     unit: str,
     **settings: Any,
-) -> Chart:
+) -> Figure:
     """Draw lines, or say when there will be some: a line needs two points."""
     if all(np.isfinite(line.values).sum() < 2 for line in lines):
-        return Chart(title, waiting=f"Appears after the second {unit}.")
-    return Chart(title, line_chart(lines, label, ends, **settings), legend(lines))
+        return Figure(title, waiting=f"Appears after the second {unit}.")
+    return Figure(title, line_chart(lines, label, ends, **settings), legend(lines))
 
 
 def legend(lines: Sequence[Line]) -> tuple[str, ...]:

@@ -8,16 +8,16 @@ from markupsafe import Markup
 from truepool.core.formatting import number, percent, pluralize, signed
 from truepool.online.alarms.discrimination import WINDOW
 from truepool.online.alarms.monitor import FIRST_DRIFT, FIRST_SETTLED
-from truepool.render.html import Section
-from truepool.render.html.chart import (
+from truepool.pages.chart import (
     COLOURS,
     bar_chart,
     line_chart,
     reliability_chart,
 )
-from truepool.render.numbers import format_estimate, format_interval
-from truepool.render.tables.grid import Grid
-from truepool_serve.render.dashboard_charts import Chart, last, legend, over_time
+from truepool.pages.grid import Grid
+from truepool.pages.numbers import format_estimate, format_interval
+from truepool.pages.page import Beside, Figure, Item, Items, Part, Section, Text
+from truepool_serve.render.dashboard_charts import last, legend, over_time
 from truepool_serve.render.dashboard_values import (
     UNWATCHED,
     AlarmRow,
@@ -28,6 +28,8 @@ from truepool_serve.render.dashboard_values import (
 
 MOST_ALARMS = 12
 """Alarms listed, the last ones."""
+BADGES = {"error": "feed", "warning": "drift"}
+"""What an alarm is about, by its severity."""
 
 
 def sections(view: PoolView) -> Iterator[Section]:
@@ -47,13 +49,17 @@ def _section(
     title: str,
     intro: str,
     *,
-    charts: Sequence[Chart] = (),
+    charts: Sequence[Figure] = (),
     tables: Sequence[Grid] = (),
-    alarms: Sequence[tuple[str, str, str]] = (),
+    alarms: Sequence[Item] = (),
 ) -> Section:
-    shown = {"intro": intro, "charts": charts, "tables": tables, "alarms": alarms}
-    link = title.partition(":")[0]
-    return Section(name, link, title, "dashboard/section.html.j2", shown)
+    shown: list[Part] = [Text((intro,))] if intro else []
+    shown += [Items(tuple(alarms))] if alarms else []
+    if charts:
+        shown.append(Beside((*charts, *tables)))
+    else:
+        shown += tables
+    return Section(name, title, tuple(shown), title.partition(":")[0])
 
 
 def in_unit(view: PoolView, what: str) -> str:
@@ -63,7 +69,12 @@ def in_unit(view: PoolView, what: str) -> str:
 
 def _alarms(view: PoolView) -> Section:
     rows = [
-        (one.severity, one.sentence(view.now), _dates(one, view.now))
+        Item(
+            one.sentence(view.now),
+            ((_dates(one, view.now), ""),),
+            tone=one.severity,
+            badge=BADGES[one.severity],
+        )
         for one in view.alarms[:MOST_ALARMS]
     ]
     count = pluralize(len(view.alarms), "alarm") if view.alarms else "No alarms"
@@ -178,7 +189,7 @@ def _weights(view: PoolView) -> Section:
     return _section("weights", "Weights and credit", intro, charts=charts)
 
 
-def _weights_chart(view: PoolView) -> Chart:
+def _weights_chart(view: PoolView) -> Figure:
     shown = view.weights[:COLOURS]
     tops = (float(np.nanmax(line.values, initial=0.0)) for line in shown)
     top = max(tops, default=0.0)
@@ -228,7 +239,7 @@ def _costs(view: PoolView) -> Section:
     )
     title = f"The last {pluralize(view.rule_settled, 'settled case')}"
     label = f"Mean cost per case so far: {last(view.cost_lines, number)}."
-    chart = Chart(
+    chart = Figure(
         in_unit(view, "Mean cost per case so far"),
         line_chart(view.cost_lines, label, view.settled_ends),
         legend(view.cost_lines),
@@ -254,8 +265,8 @@ def _calibration(view: PoolView) -> Section:
         "groups lie outside the band of calibrated reports."
     )
     parts = (found.mean_report, found.frequency, found.low, found.high)
-    drawing = reliability_chart(*parts, label)
-    chart = Chart("Observed share over pooled probability", drawing)
+    drawing = reliability_chart(found, label)
+    chart = Figure("Observed share over pooled probability", drawing)
     rows = tuple(
         (percent(p), percent(f), f"{percent(a)} to {percent(b)}", f"{n:,.0f}")
         for p, f, a, b, n in zip(*parts, found.cases, strict=True)
@@ -297,10 +308,10 @@ def _challengers(view: PoolView) -> Section:
 
 def _traffic(view: PoolView) -> Section:
     title = "Decisions over time"
-    chart = Chart(title, waiting="Appears after the second decision.")
+    chart = Figure(title, waiting="Appears after the second decision.")
     if view.window > 1:
         label = f"{title}: {view.window:,} from {view.ends[0]} to {view.ends[1]}."
-        chart = Chart(title, bar_chart(view.throughput, label, view.ends))
+        chart = Figure(title, bar_chart(view.throughput, label, view.ends))
     tables = [_recent(view)] if view.recent else []
     if view.oldest:
         rows = tuple(

@@ -14,9 +14,9 @@ from truepool.core.arrays import FloatArray
 from truepool.core.formatting import number, percent, pluralize
 from truepool.online.alarms.alarm import OUTCOMES, POOL
 from truepool.online.alarms.monitor import FIRST_DRIFT, FIRST_SETTLED
-from truepool.render import costs as cost_words
-from truepool.render.html.chart import Line
-from truepool.render.numbers import format_estimate
+from truepool.pages import costs as cost_words
+from truepool.pages.chart import Line
+from truepool.pages.numbers import format_estimate
 
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
 """Seconds."""

@@ -17,9 +17,9 @@ from truepool.measures.inference import (
     unseen_errors,
 )
 from truepool.online.alarms.monitor import FIRST_SETTLED
+from truepool.pages.chart import Line
 from truepool.panel.costs import Costs
 from truepool.panel.weights import SUM_TOLERANCE
-from truepool.render.html.chart import Line
 from truepool_serve.render.dashboard_values import (
     AgentRow,
     AlarmRow,

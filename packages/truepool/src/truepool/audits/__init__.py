@@ -1,29 +1,41 @@
-"""Can this pool be trusted? Findings, each with its evidence and what to do."""
+"""Can this pool be trusted? One diagnosis of each agent, one plan, and the evidence."""
 
 from truepool.audits.auditor import audit
 from truepool.audits.values import (
+    AgentSet,
     AgentSummary,
     Audit,
     Calibration,
+    Change,
     Changes,
     CostCurve,
+    Diagnosis,
     Drift,
     Finding,
-    Fix,
-    Recommendation,
+    Note,
+    Operation,
+    Plan,
     Reliability,
+    Step,
+    Tradeoff,
 )
 
 __all__ = [
+    "AgentSet",
     "AgentSummary",
     "Audit",
     "Calibration",
+    "Change",
     "Changes",
     "CostCurve",
+    "Diagnosis",
     "Drift",
     "Finding",
-    "Fix",
-    "Recommendation",
+    "Note",
+    "Operation",
+    "Plan",
     "Reliability",
+    "Step",
+    "Tradeoff",
     "audit",
 ]

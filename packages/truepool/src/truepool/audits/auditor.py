@@ -1,48 +1,47 @@
-"""The audit: collect the evidence, run the check of every topic, sort the findings."""
+"""The audit: evidence, checks, one diagnosis each, one plan."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from truepool.audits import late_outcomes, leaks, topics
+from truepool.audits import checks, kinds, late_outcomes, leaks
 from truepool.audits.candidate import Candidate
-from truepool.audits.cross_validation import CrossValidation
-from truepool.audits.evidence import Evidence
-from truepool.audits.findings import select_findings
-from truepool.audits.late_outcomes import (
-    find_late_outcomes,
-    without_late_outcomes,
-)
-from truepool.audits.leaks import (
-    check_trusted,
-    find_suspects,
-    without_suspects,
-)
-from truepool.audits.operation import cases_per_month, operations, scaled
-from truepool.audits.priorities import in_order
-from truepool.audits.progress import check_earlier, compare_audits
-from truepool.audits.recommendation import is_outcome_in_doubt, recommend
-from truepool.audits.severity import LATE, MINOR
-from truepool.audits.topics import outcome_rate
-from truepool.audits.topics import threshold as threshold_topic
-from truepool.audits.topics.calibration import calibrations
-from truepool.audits.topics.capacity import at_capacity
-from truepool.audits.topics.comparison import (
+from truepool.audits.check import Check
+from truepool.audits.checks.calibration import calibrations
+from truepool.audits.checks.capacity import at_capacity
+from truepool.audits.checks.credit import summarize_agents
+from truepool.audits.checks.drift import drift_over_time
+from truepool.audits.checks.segments import segments
+from truepool.audits.checks.threshold import cost_curve
+from truepool.audits.comparison import (
     compare_pools,
     paired_comparisons,
-    recommended_pool,
-    try_pools,
+    share_comparison,
 )
-from truepool.audits.topics.credit import summarize_agents
-from truepool.audits.topics.drift import drift_over_time
-from truepool.audits.topics.segments import segments
-from truepool.audits.topics.threshold import cost_curve
-from truepool.audits.values import AgentSummary, Audit, Finding, Recommendation
-from truepool.audits.worth import agent_worth
+from truepool.audits.cross_validation import CrossValidation
+from truepool.audits.diagnosis import allow_for_selection, diagnose, explain_drift
+from truepool.audits.evidence import Evidence, cases_per_month
+from truepool.audits.feed_runs import without_past_runs
+from truepool.audits.findings import minor_agents, select_findings
+from truepool.audits.late_outcomes import find_late_outcomes, without_late_outcomes
+from truepool.audits.leaks import check_trusted, find_suspects, without_suspects
+from truepool.audits.operation import operations
+from truepool.audits.plan import (
+    MOST_STEPS,
+    Cures,
+    Treated,
+    ask,
+    cures,
+    make_plan,
+    treat_agents,
+)
+from truepool.audits.since import check_earlier, compare_audits
+from truepool.audits.tradeoff import tradeoff
+from truepool.audits.values import SEVERITIES, Audit, Diagnosis, Finding, Subject
+from truepool.audits.worth import add_worth, best_set, check_prices, judging_pool
 from truepool.core.engine import Engine, one_blas_thread
 from truepool.core.errors import AgentError, PanelError
-from truepool.core.formatting import pluralize
 from truepool.core.seeds import check_seed
 from truepool.measures.capacity import Capacity
 from truepool.measures.decisions import check_threshold
@@ -56,9 +55,6 @@ from truepool.panel.panel import Panel, check_panel
 from truepool.pools import Pool
 from truepool.pools.interface import configure
 from truepool.pools.persistence import digest
-
-PER_THOUSAND = 1000.0
-"""Cases by which worth is counted."""
 
 FEWER = "Use truepool compare, or leave out agents or cases."
 
@@ -77,6 +73,7 @@ def audit(
     by: str | None = None,
     capacity: str | int | None = None,
     trusted: Collection[str] = (),
+    prices: Mapping[str, float] | None = None,
     progress: Callable[[str, int, int], None] = lambda name, done, total: None,
     engine: Engine | None = None,
 ) -> Audit:
@@ -109,6 +106,8 @@ def audit(
     trusted : collection of str
         Agents that are known to report before the outcome: one that seems to know it
         is asked about otherwise, and every figure is without it.
+    prices : mapping of str to float, optional
+        What one report of an agent costs, to find out whom it pays to ask.
     progress : callable
         Called with the name of the current part, the number of parts done and their
         total.
@@ -119,13 +118,15 @@ def audit(
     --------
     >>> from truepool.datasets import example
     >>> result = audit(example(), costs=Costs(fn=10, fp=1))
-    >>> result.findings[0].severity, result.findings[0].code
-    ('warning', 'over-confident')
+    >>> [(one.who, one.code) for one in result.agents if one.severity is not None]
+    [('forest', 'over-confident')]
     """
     check_panel(panel, "an audit")
     if since is not None:
         check_earlier(since)
     check_trusted(trusted, panel.agents)
+    prices = prices or {}
+    check_prices(prices, panel.agents)
     saved = isinstance(pool, Pool) and pool.is_fitted
     if isinstance(pool, Pool) and saved:
         panel = _for_saved(panel, pool)
@@ -136,162 +137,219 @@ def audit(
     kept = panel if saved else without_suspects(panel, suspects)
     evidence = _evidence(kept, *given)
     questions = [
-        leaks.question(one, panel.agents, removed=one.agent not in kept.agents)
-        for one in suspects
+        leaks.question(one, removed=one.agent not in kept.agents) for one in suspects
     ]
     with one_blas_thread():  # the same bits on any machine
         late = find_late_outcomes(evidence)
         if late is not None:
             evidence = _evidence(without_late_outcomes(kept, late), *given)
             questions.append(late_outcomes.question(late))
-        result = _audit(evidence, source, progress, tuple(questions))
+        result = _Auditor(panel.agents, evidence, questions, prices, progress, given)
+        found = result.audit(source)
     if since is None:
-        return result
-    return replace(result, changes=compare_audits(since, result))
+        return found
+    return replace(found, changes=compare_audits(since, found))
 
 
-def _audit(
-    evidence: Evidence,
-    source: str,
-    progress: Callable[[str, int, int], None],
-    questions: tuple[Finding, ...] = (),
-) -> Audit:
-    """Run all checks on the evidence; ``questions`` come before what they find."""
-    panel = evidence.panel
-    if panel.pending is not None:
-        waiting = len(panel.unsplit().pending or ())
-        count, has = pluralize(waiting, "case"), "has" if waiting == 1 else "have"
-        only = "only" if evidence.capacity is None else "and the capacity only"
-        evidence.sampling.note(
-            f"{count} {has} no outcome yet: used for feed checks {only}."
+class _Auditor:
+    """One run: the checks of outcome and agents, then those of the pool without them.
+
+    ``sent`` is the evidence with all reports, ``given`` that without reports of feeds
+    that were stuck and work again, and ``base`` the same at the threshold that is left
+    after the plan.
+    """
+
+    def __init__(
+        self,
+        agents: tuple[str, ...],
+        sent: Evidence,
+        questions: Sequence[Finding],
+        prices: Mapping[str, float],
+        progress: Callable[[str, int, int], None],
+        settings: tuple[Any, ...],
+    ) -> None:
+        self.agents, self.sent, self.given = agents, sent, sent
+        self.questions, self.prices, self.progress = questions, prices, progress
+        self.sampling = sent.sampling
+        if sent.panel.sparse is None:
+            working = without_past_runs(sent)
+            if working is not sent.panel:
+                self.given = _evidence(working, *settings)
+                vars(self.given)["sampling"] = self.sampling
+        self.base = self.given.planned
+        self.minor = minor_agents(sent.panel)
+        self.checks = list(checks.every().values())
+        self.done = 0
+
+    def audit(self, source: str) -> Audit:
+        """Return the whole audit."""
+        self._note_counting()
+        found = self._run("outcome", self.base) + self._run("agent", self.base)
+        share_comparison(self.base, self.given)
+        first = self._select(found)
+        treated = self._treat(first)
+        share_comparison(treated.evidence, treated.evidence.planned)
+        found += self._run("pool", treated.evidence.planned)
+        findings = self._select(found)
+        if self._cures(findings).keys() != self._cures(first).keys():
+            treated = self._treat(findings)  # fewer: adjusted for all tests now
+        return self._report(source, treated, findings)
+
+    def _treat(self, findings: Sequence[Finding]) -> Treated:
+        """Take the plan's steps about agents; one place is left for the pool."""
+        asked = ask(
+            self._diagnose("outcome", "", findings), self._diagnose_agents(findings)
         )
-    if evidence.capacity is not None:
-        what = "Pools" if evidence.by is None else "Pools and segments"
-        evidence.sampling.note(
-            f"{what} are judged within the capacity of {evidence.capacity}; "
-            "what agents, recalibration, thresholds, drift and failures cost or save "
-            "is without it."
+        most = max(MOST_STEPS - 1 - len(asked), 1)
+        measured = not self._in_doubt(findings)
+        return treat_agents(
+            self.given, self._cures(findings), most=most, measured=measured
         )
-    if panel.propensity is not None:
-        evidence.sampling.note(
-            "Each case counts by its weight over its propensity, the chance that its "
-            "outcome became known: figures are those of all cases, reviewed or not."
+
+    def _cures(self, findings: Sequence[Finding]) -> Cures:
+        return cures(self._diagnose_agents(findings))
+
+    def _run(self, subject: Subject, evidence: Evidence) -> list[Candidate]:
+        """Run the checks of a subject; those that need more outcomes are withheld."""
+        found: list[Candidate] = []
+        for check in self.checks:
+            if check.about != subject:
+                continue
+            self.progress(check.name, self.done, len(self.checks) + 2)
+            self.done += 1
+            if check.timed and evidence.panel.times is None:
+                continue
+            if evidence.shortage is not None and not check.few_cases:
+                self.sampling.withhold(check.name, evidence.shortage)
+                continue
+            found += check.run(self._seen_by(check, evidence))
+        return found
+
+    def _seen_by(self, check: Check, evidence: Evidence) -> Evidence:
+        if check.as_sent:
+            evidence = self.sent.planned
+        if check.as_decided:
+            evidence = self.given
+        return evidence.unsplit if check.unsplit else evidence
+
+    def _select(self, candidates: Sequence[Candidate]) -> list[Finding]:
+        """Return the findings, the questions first."""
+        pairs = select_findings(candidates, minor=self.minor, doubt=self._unanswered)
+        dated = (
+            replace(f, date=f.date or self.given.unsplit.date(f.since))
+            for f in explain_drift(pairs)
         )
-    # What later steps save is measured after the first one, at the threshold left then.
-    planned = evidence.planned
-    if planned is not evidence:
-        planned.adopt(evidence, try_pools, compare_pools, paired_comparisons)
-    every = topics.every()
-    parts = (*every, "credit", "advice")
-    candidates: list[Candidate] = []
-    for done, topic in enumerate(every.values()):
-        progress(topic.name, done, len(parts))
-        if topic.timed and panel.times is None:
-            continue
-        if topic is outcome_rate.topic and any(q.code == LATE for q in questions):
-            continue  # a change of the share is what is asked about
-        if evidence.shortage is None or topic.few_cases:
-            judged = evidence if topic is threshold_topic.topic else planned
-            candidates += topic.check(judged.unsplit if topic.unsplit else judged)
-        else:
-            evidence.sampling.withhold(topic.name, evidence.shortage)
-    doubt = is_outcome_in_doubt(evidence, questions)
-    findings = tuple(
-        replace(f, date=f.date or evidence.unsplit.date(f.since))
-        for f in select_findings(_with_minor(candidates, panel), doubt=doubt)
-    )
-    findings = (*questions, *findings)
-    if is_outcome_in_doubt(evidence, findings):
-        evidence.sampling.withhold(
-            "findings, tables and figures that depend on outcomes",
-            "an agent of the pool may know the outcome"
-            if doubt
-            else "the outcome or its positive label is in doubt",
+        questioned = kinds.having((q.code for q in self.questions), "selects")
+        return allow_for_selection(
+            [
+                *self.questions,
+                # Another share of positives is what is asked about.
+                *(f for f in dated if not (questioned and _is_of_outcome(f))),
+            ]
         )
-    progress("credit", len(parts) - 2, len(parts))
-    summaries = summarize_agents(evidence)
-    if evidence.shortage is not None:
-        evidence.sampling.withhold("credit and weights", evidence.shortage)
-    progress("advice", len(parts) - 1, len(parts))
-    plan = recommend(planned, findings)
-    if planned is not evidence:
-        plan = replace(plan, threshold_moves=True)
-    monthly = evidence.compute(cases_per_month)
-    summaries = _with_worth(planned, summaries, plan, monthly)
-    named = [plan.in_use, plan.pool, plan.alternative]
-    return Audit(
-        findings=in_order(findings, plan),
-        pool=evidence.in_use,
-        costs=asdict(evidence.costs),
-        threshold=evidence.line,
-        level=evidence.level,
-        cases=panel.size,
-        positives=panel.size - panel.counts[0],
-        classes=panel.classes,
-        agents=panel.agents,
-        missing=panel.missing,
-        seed=evidence.seed,
-        calibration=evidence.compute(calibrations),
-        agent_summaries=summaries,
-        correlation=evidence.correlation,
-        effective_agents=effective_agents(evidence.correlation),
-        curve=cost_curve(evidence),
-        comparison=evidence.compute(compare_pools),
-        significance=evidence.compute(paired_comparisons),
-        drift=None if evidence.shortage else drift_over_time(evidence.unsplit),
-        recommendation=replace(plan, fixes=in_order(plan.fixes, plan)),
-        withheld=tuple(evidence.sampling.withheld),
-        sampled=tuple(evidence.sampling.sampled),
-        labels=panel.labels,
-        label_cases=panel.counts,
-        source=source,
-        date=datetime.now(UTC).date().isoformat(),
-        weighted_share=evidence.unsplit.weighted_share,
-        by=evidence.by,
-        segments=evidence.compute(segments),
-        capacity=evidence.unsplit.compute(at_capacity),
-        weighting=_weighting(evidence.unsplit.panel),
-        operations=operations(evidence, [name for name in named if name]),
-        cases_per_month=monthly,
-        pool_digest=digest(evidence.pool) if evidence.validation.saved else "",
-    )
+
+    @property
+    def _unanswered(self) -> bool:
+        """Whether an agent of the pool may know the outcome: nothing can be judged."""
+        kept = self.given.panel.agents
+        return any(q.who and q.who[0] in kept for q in self.questions)
+
+    def _in_doubt(self, findings: Sequence[Finding]) -> bool:
+        """Whether what depends on outcomes may be wrong: nothing is said of it."""
+        return self._unanswered or kinds.having((f.code for f in findings), "doubts")
+
+    def _diagnose(
+        self, subject: Subject, who: str, findings: Sequence[Finding]
+    ) -> Diagnosis:
+        untested = self.given.shortage is not None or self._in_doubt(findings)
+        return diagnose(subject, who, findings, untested=untested)
+
+    def _diagnose_agents(self, findings: Sequence[Finding]) -> tuple[Diagnosis, ...]:
+        return tuple(self._diagnose("agent", who, findings) for who in self.agents)
+
+    def _note_counting(self) -> None:
+        """Note by what cases count, and which have no outcome."""
+        panel, note = self.given.panel, self.sampling.note
+        if panel.pending is not None:
+            waiting = len(panel.unsplit().pending or ())
+            form = "feeds" if self.given.capacity is None else "capacity"
+            note("pending", form=form, count=waiting)
+        if self.given.capacity is not None:
+            note("within-capacity", capacity=str(self.given.capacity))
+        if panel.propensity is not None:
+            note("by-propensity")
+
+    def _report(
+        self, source: str, treated: Treated, findings: Sequence[Finding]
+    ) -> Audit:
+        """Put the diagnoses, the plan and the evidence together."""
+        given, base, panel = self.given, self.base, self.given.panel
+        doubt = self._in_doubt(findings)
+        outcome = self._diagnose("outcome", "", findings)
+        agents = self._diagnose_agents(findings)
+        pool = self._diagnose("pool", given.in_use, findings)
+        self.progress("plan", self.done, self.done + 2)
+        plan = make_plan(given, treated, outcome, agents, pool, in_doubt=doubt)
+        self.progress("worth", self.done + 1, self.done + 2)
+        monthly = given.compute(cases_per_month)
+        summaries = summarize_agents(given)
+        priced = None
+        if given.shortage is None and not doubt:
+            summaries = add_worth(base, summaries, plan, self.prices, monthly)
+            pool_of_all = judging_pool(base, plan)
+            if pool_of_all is not None:
+                priced = best_set(base, pool_of_all, self.prices)
+        first = [one.finding for one in (outcome, *agents, pool) if one.finding]
+        first.sort(key=lambda one: SEVERITIES.index(one.severity))
+        few = given.shortage is not None
+        return Audit(
+            outcome=outcome,
+            agents=agents,
+            pool=pool,
+            plan=plan,
+            findings=(*first, *(f for f in findings if f not in first)),
+            costs=asdict(given.costs),
+            threshold=given.line,
+            level=given.level,
+            cases=panel.size,
+            positives=panel.size - panel.counts[0],
+            classes=panel.classes,
+            missing=panel.missing,
+            seed=given.seed,
+            calibration=given.compute(calibrations),
+            summaries=summaries,
+            correlation=given.correlation,
+            effective_agents=effective_agents(given.correlation),
+            curve=cost_curve(given),
+            comparison=base.compute(compare_pools),
+            significance=base.compute(paired_comparisons),
+            drift=None if few else drift_over_time(given.unsplit),
+            operations=() if doubt else operations(given, treated, plan),
+            tradeoff=None if doubt else tradeoff(given, treated, plan),
+            best_set=priced,
+            withheld=tuple(self.sampling.withheld),
+            notes=tuple(self.sampling.notes),
+            labels=panel.labels,
+            label_cases=panel.counts,
+            source=source,
+            date=datetime.now(UTC).date().isoformat(),
+            weighted_share=given.unsplit.weighted_share,
+            by=given.by,
+            segments=given.compute(segments),
+            capacity=given.unsplit.compute(at_capacity),
+            weighting=_weighting(given.unsplit.panel),
+            cases_per_month=monthly,
+            pool_digest=digest(given.pool) if given.validation.saved else "",
+        )
 
 
-def _with_worth(
-    evidence: Evidence,
-    summaries: tuple[AgentSummary, ...],
-    plan: Recommendation,
-    monthly: float | None,
-) -> tuple[AgentSummary, ...]:
-    """Add what each agent is worth in the recommended pool, if there is one."""
-    if plan.pool is None:
-        return summaries
-    saved = evidence.validation.saved and plan.pool == plan.in_use
-    pool = recommended_pool(evidence) if saved else plan.pool
-    found = agent_worth(evidence, pool)
-    if found is None:
-        return summaries
-    return tuple(
-        replace(
-            one,
-            worth=scaled(worth, PER_THOUSAND),
-            worth_per_month=scaled(worth, monthly),
-        )
-        for one, worth in zip(summaries, found, strict=True)
-    )
+def _is_of_outcome(finding: Finding) -> bool:
+    return kinds.every()[finding.code].subject == "outcome" and not finding.who
 
 
 def _weighting(panel: Panel) -> tuple[str, ...]:
     given = {"weight": panel.weights, "propensity": panel.propensity}
     return tuple(name for name, values in given.items() if values is not None)
-
-
-def _with_minor(candidates: list[Candidate], panel: Panel) -> list[Candidate]:
-    """Mark what is about one of many agents who gives few of the reports."""
-    counts = panel.report_counts
-    few = counts < MINOR * counts.sum()
-    names = {name for name, minor in zip(panel.agents, few, strict=True) if minor}
-    return [replace(c, minor=bool(names.intersection(c.who))) for c in candidates]
 
 
 def _evidence(
@@ -344,10 +402,7 @@ def _with_saved(evidence: Evidence) -> Evidence:
         )
     seen = None if pool.habits_ is None else pool.habits_.is_seen(panel)
     if seen is None:
-        evidence.sampling.note(
-            "Whether the pool learned from some of these cases is not known: it does "
-            "not remember its own. If it did, it looks better than it is."
-        )
+        evidence.sampling.note("unknown-cases")
     elif seen.all():
         raise PanelError(
             f"a saved pool is judged on cases that it did not learn from; it learned "
@@ -355,10 +410,7 @@ def _with_saved(evidence: Evidence) -> Evidence:
             f"pool ({pool.name}) to have it fitted on part of them."
         )
     elif seen.any():
-        evidence.sampling.note(
-            f"{seen.sum():,} cases that the pool learned from, or that are no later "
-            "than these, are not tested."
-        )
+        evidence.sampling.note("learned-cases", count=int(seen.sum()))
     validation = CrossValidation(panel, pool, evidence.sampling, seen)
     vars(evidence)["validation"] = validation
     return evidence

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from truepool.audits.checks.copies import COPY
 from truepool.audits.evidence import Evidence
-from truepool.audits.topics.copies import COPY
 from truepool.measures.groups import FEWEST_CASES
 
 

@@ -44,6 +44,8 @@ class CrossValidation:
     pool: Pool
     sampling: Sampling
     seen: BoolArray | None = None
+    like: tuple[Pool, ...] = ()
+    """Pools of the folds on other reports, whose choices are kept."""
 
     @property
     def saved(self) -> bool:
@@ -125,7 +127,9 @@ class CrossValidation:
         """One pool per fold, fitted to a panel of the same cases."""
         if self.saved:
             return [self.pool]
-        parts = (thin(panel.take(learn)) for learn, _ in self.pairs)
+        parts = [thin(panel.take(learn)) for learn, _ in self.pairs]
+        if len(self.like) == len(parts):
+            return [p.refit(*part) for p, part in zip(self.like, parts, strict=True)]
         return [clone(self.pool).fit_panel(*part) for part in parts]
 
     @cached_property

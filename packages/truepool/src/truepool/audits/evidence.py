@@ -9,7 +9,7 @@ import numpy as np
 
 from truepool.audits.cross_validation import CrossValidation
 from truepool.audits.sampling import Sampling
-from truepool.audits.timeline import format_date, position_of
+from truepool.audits.timeline import Position, format_date
 from truepool.comparison import (
     Competition,
     Estimate,
@@ -18,8 +18,7 @@ from truepool.comparison import (
 )
 from truepool.core.arrays import Array, FloatArray, IntArray, case_mean
 from truepool.core.engine import Engine
-from truepool.core.formatting import in_unit, money
-from truepool.measures.capacity import Capacity, without_capacity
+from truepool.measures.capacity import Capacity
 from truepool.measures.diversity import correlation
 from truepool.measures.groups import FEWEST_CASES, describe_shortage
 from truepool.measures.inference import (
@@ -39,6 +38,9 @@ from truepool.pools.interface import Pool
 
 SAVED = "{} as saved"
 """What a pool is called that was fitted before, beside one of its kind fitted again."""
+
+MONTH = 365.25 / 12
+"""Days of a month."""
 
 A = TypeVar("A")
 
@@ -60,6 +62,8 @@ class Evidence:
     """How many cases can be decided positive."""
     engine: Engine | None = None
     """Where pools are cross-validated; in this process, if it is None."""
+    treated: bool = False
+    """Whether reports are as the plan's steps about agents leave them."""
 
     def part(self, chosen: IntArray) -> "Evidence":
         """Return the evidence on some of the tested cases, by their places."""
@@ -70,6 +74,17 @@ class Evidence:
         other = replace(self, panel=panel)
         vars(other)["validation"] = validation
         vars(other)["decisions"] = self.decisions[chosen]
+        return other
+
+    def treat(self, panel: Panel) -> "Evidence":
+        """Return the evidence with other reports on the same cases and folds."""
+        own = self.validation
+        like = tuple(own.pools)
+        validation = CrossValidation(panel, self.pool, self.sampling, own.seen, like)
+        vars(validation)["folds"] = own.folds
+        other = replace(self, panel=panel, treated=True)
+        vars(other).update(validation=validation, sampling=self.sampling)
+        vars(other)["planned_loss"] = self.planned_loss
         return other
 
     def compute(self, quantity: Callable[["Evidence"], A]) -> A:
@@ -370,21 +385,6 @@ class Evidence:
             self._resamples[units] = Resamples(units, self.resamples, self.seed)
         return self._resamples[units]
 
-    # Words
-
-    @property
-    def unlimited(self) -> str:
-        """Words after a cost that is without the capacity, where there is one."""
-        return without_capacity(self.capacity)
-
-    def money(self, value: float) -> str:
-        """Return a cost in the user's currency."""
-        return money(value, self.costs.currency)
-
-    def in_currency(self, what: str) -> str:
-        """Name a quantity that is a cost."""
-        return in_unit(what, self.costs.currency)
-
     # Time
 
     def date(self, place: int | None) -> str:
@@ -394,11 +394,11 @@ class Evidence:
             return ""
         return format_date(times[self.panel.order[place]])
 
-    def describe_case(self, place: int) -> str:
-        """Say where a case is in time, counted from 1: its place, id and date."""
+    def position(self, place: int) -> Position:
+        """Return where a case is in time."""
         panel = self.panel
-        name = None if panel.ids is None else panel.ids[panel.order[place]]
-        return position_of(place, len(panel), name, self.date(place))
+        name = None if panel.ids is None else str(panel.ids[panel.order[place]])
+        return Position(place, len(panel), name, self.date(place))
 
     # The agents
 
@@ -471,3 +471,17 @@ class Evidence:
         agents = range(len(self.panel.agents))
         costs = [self.cost_without([i]) for i in agents]
         return np.stack([cost - self.cost for cost in costs], axis=1)
+
+
+def cases_per_month(evidence: Evidence) -> float | None:
+    """Cases in a month of the table, with an outcome or without; None without dates."""
+    panel = evidence.unsplit.panel
+    if panel.times is None or panel.times.dtype.kind != "M":
+        return None
+    times = panel.times
+    if panel.pending is not None and panel.pending.times is not None:
+        times = np.concatenate([times, panel.pending.times])
+    days = float(np.ptp(times.astype("datetime64[s]").astype(np.int64))) / 86_400
+    # By propensity a case stands for others that are among those without an outcome.
+    each = 1.0 if panel.weights is None else float(panel.weights.mean())
+    return None if days < 1 else len(times) * each / days * MONTH

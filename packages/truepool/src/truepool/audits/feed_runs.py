@@ -1,12 +1,13 @@
 """Runs in an agent's feed: who is constant or silent, when, and who always was."""
 
+from typing import Any
+
 import numpy as np
 
 from truepool.audits.evidence import Evidence
-from truepool.audits.severity import LIKELY
+from truepool.audits.kinds import LIKELY, SURE
 from truepool.audits.timeline import Timeline, timeline
 from truepool.core.arrays import BoolArray, FloatArray, IntArray
-from truepool.core.formatting import amount, join_names
 from truepool.measures.groups import enough_cases
 from truepool.online.alarms.runs import (
     Run,
@@ -16,9 +17,6 @@ from truepool.online.alarms.runs import (
     report_codes,
 )
 from truepool.panel.panel import Panel
-
-MOST_QUOTED = 4
-"""Classes whose probabilities are quoted; of more, that of the likeliest one."""
 
 
 def coded_feeds(evidence: Evidence) -> tuple[Timeline, IntArray, IntArray]:
@@ -57,49 +55,65 @@ def steady_agents(evidence: Evidence) -> BoolArray:
     return np.array(steady, dtype=np.bool_)
 
 
-def past_runs(evidence: Evidence) -> dict[str, IntArray]:
-    """Cases in which an agent's feed was constant, for agents whose feed works again.
-
-    What is wrong without these is wrong today. Of a case that is split into several
-    rows by updates, all rows.
-    """
-    panel, own = evidence.panel, evidence.unsplit
-    line = own.compute(coded_feeds)[0]
-    found = {}
-    for i, (place, stop) in own.compute(past_spans).items():
-        rows = line.since(place, stop)
-        if panel.questions is not None:
-            names = panel.questions[panel.one_row_each()[rows]]
-            rows = np.flatnonzero(np.isin(panel.questions, names))
-        found[panel.agents[i]] = rows
-    return found
-
-
 def past_spans(evidence: Evidence) -> dict[int, tuple[int, int]]:
-    """Places in time between which agents' feeds were constant, by their numbers."""
+    """Places in time between which agents' feeds were constant, by their numbers.
+
+    Of feeds that work again: what is wrong without these reports is wrong today.
+    """
     _, codes, fresh = evidence.compute(coded_feeds)
-    found = {}
+    level, found = SURE / codes.shape[1], {}
     for i, run in enumerate(evidence.compute(constant_runs)):
         known = fresh[codes[fresh, i] >= 0]
-        if run.p_value < LIKELY and run.stop < len(known):
+        if run.p_value < level and run.stop < len(known):
             found[i] = int(known[run.start]), int(known[run.stop])
     return found
 
 
-def single_reports(evidence: Evidence) -> dict[int, str]:
-    """Say of agents who report the same in all cases what that is, by their numbers."""
+def without_past_runs(evidence: Evidence) -> Panel:
+    """Return the panel without the reports of feeds that were constant for a while.
+
+    Of a case that is split into several rows by updates, without those of all rows.
+    """
+    panel, own = evidence.panel, evidence.unsplit
+    spans = own.compute(past_spans)
+    if not spans:
+        return panel
+    line, values = own.compute(coded_feeds)[0], panel.values.copy()
+    for i, (place, stop) in spans.items():
+        rows = line.since(place, stop)
+        if panel.questions is not None:
+            names = panel.questions[panel.one_row_each()[rows]]
+            rows = np.flatnonzero(np.isin(panel.questions, names))
+        values[rows, i] = np.nan
+    return with_fewer_reports(panel, values)
+
+
+def with_fewer_reports(panel: Panel, values: FloatArray) -> Panel:
+    """Return the panel with reports (T, N, C) of which some were left out.
+
+    Where nobody is left, the base rate stands for the first of them: it is what is
+    decided by then.
+    """
+    was, left = (~np.isnan(reports[:, :, 0]) for reports in (panel.values, values))
+    empty = np.flatnonzero(was.any(axis=1) & ~left.any(axis=1))
+    values[empty, was[empty].argmax(axis=1)] = panel.base_rate()
+    return panel.with_reports(values)
+
+
+def single_reports(evidence: Evidence) -> dict[int, Any]:
+    """What agents report who report the same in all cases, by their numbers."""
     line, codes, fresh = evidence.compute(coded_feeds)
-    said = (
+    found = (
         (i, single_report(evidence.panel, line, own, fresh, i))
         for i, own in enumerate(codes.T)
     )
-    return {i: sentence for i, sentence in said if sentence is not None}
+    return {i: report for i, report in found if report is not None}
 
 
 def single_report(
     panel: Panel, line: Timeline, codes: IntArray, fresh: IntArray, i: int
-) -> str | None:
-    """Say what an agent reports in all of its cases; None if it varies.
+) -> Any:
+    """What an agent reports in all of its cases; None if it varies.
 
     A judge that says 0 or 1 may say 0 in all cases of a table with few events: there
     must be enough cases of both outcomes.
@@ -109,22 +123,12 @@ def single_report(
     positive = (panel.outcomes[settled] > 0).astype(np.int64)
     if (codes[known] != codes[known[:1]]).any() or not enough_cases(positive):
         return None
-    value, count = quote_report(panel, line.values[known[0], i]), (codes >= 0).sum()
-    return f"{panel.agents[i]} reports {value} in all {count:,} cases"
+    return plain_report(panel, line.values[known[0], i])
 
 
-def quote_report(panel: Panel, report: FloatArray) -> str:
-    """Quote a report (C,) as probabilities, whatever the unit of the table it is from.
-
-    Of more than `MOST_QUOTED` classes, the likeliest is named.
-    """
-    shares = [f"{amount(float(f'{100 * p:.4g}'))} %" for p in report]
-    if len(shares) == 1:
-        return shares[0]
-    named = [
-        f"{share} for {name}"
-        for share, name in zip(shares, panel.labels.names, strict=True)
-    ]
-    if len(named) <= MOST_QUOTED:
-        return join_names(named)
-    return f"at most {named[int(report.argmax())]}"
+def plain_report(panel: Panel, report: FloatArray) -> Any:
+    """Return a report (C,) as a number, or by the names of more than two classes."""
+    if len(report) == 1:
+        return float(report[0])
+    names = map(str, panel.labels.names)
+    return dict(zip(names, report.tolist(), strict=True))

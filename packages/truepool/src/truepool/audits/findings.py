@@ -1,127 +1,134 @@
-"""From candidates to findings: adjusted together, graded, attributed, sorted."""
+"""From candidates to findings: adjusted together, then graded."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from truepool.audits.attribution import attribute_causes
+from truepool.audits import kinds
 from truepool.audits.candidate import Candidate
-from truepool.audits.severity import (
-    BROKEN,
-    CALIBRATION,
-    CURED_BY_A_POOL,
-    DOUBTS,
-    FIRST,
-    NO_OUTCOME,
-    SELECTION,
-    severity,
-)
-from truepool.audits.values import SEVERITIES, Finding, Severity
+from truepool.audits.kinds import LIKELY, SURE
+from truepool.audits.values import PER_THOUSAND, SEVERITIES, Finding, Severity
 from truepool.comparison import Estimate
-from truepool.core.formatting import end_once
 from truepool.measures.inference import holm
+from truepool.panel.panel import Panel
+
+MINOR = 0.02
+"""An agent that gives less than this share of all reports, one of many, is graded by
+what its fault costs the pool, even where its feed is broken."""
 
 
 def select_findings(
-    candidates: Sequence[Candidate], *, doubt: bool = False
-) -> tuple[Finding, ...]:
-    """Return the findings, most severe first, then by what fixing them saves.
+    candidates: Sequence[Candidate],
+    *,
+    minor: frozenset[str] = frozenset(),
+    doubt: bool = False,
+) -> list[tuple[Candidate, Finding]]:
+    """Return what the tests found, most severe first, then by what undoing it saves.
 
-    While the outcome is in doubt, only those that hold whatever it means.
+    All p-values are adjusted together (Holm). While the outcome is in ``doubt``, only
+    what holds whatever it means. ``minor`` are agents who give few of the reports.
     """
-    tested = [s for s in candidates if s.p_value is not None]
-    adjusted = holm(np.array([s.p_value for s in tested], dtype=np.float64))
-    p_values = {id(s): float(p) for s, p in zip(tested, adjusted, strict=True)}
-    chances = [p_values.get(id(candidate)) for candidate in candidates]
+    tested = [one for one in candidates if one.p_value is not None]
+    adjusted = holm(np.array([one.p_value for one in tested], dtype=np.float64))
+    known = {id(one): float(p) for one, p in zip(tested, adjusted, strict=True)}
+    chances = [known.get(id(one)) for one in candidates]
+    every = kinds.every()
     doubt = doubt or any(
-        candidate.code in DOUBTS and _grade(candidate, p)[0] is not None
-        for candidate, p in zip(candidates, chances, strict=True)
+        every[one.code].doubts and (severity(p, None) or one.least)
+        for one, p in zip(candidates, chances, strict=True)
     )
-    graded = []
-    for candidate, p in zip(candidates, chances, strict=True):
-        if doubt and candidate.code not in NO_OUTCOME:
+    found = []
+    for one, p in zip(candidates, chances, strict=True):
+        if doubt and every[one.code].needs_outcomes:
             continue
         if doubt:  # what anything saves depends on the outcome
-            candidate = replace(candidate, price=None)
-        grade, price = _grade(candidate, p)
-        if grade is not None:
-            shown = None if severity(p, None) is None else p
-            graded.append((candidate, _finding(candidate, grade, price, shown)))
-    if any(f.code in FIRST and f.severity == "error" for _, f in graded):
-        graded = [(candidate, _postpone(candidate, f)) for candidate, f in graded]
-    found = (
-        replace(f, sentence=end_once(f.sentence), advice=end_once(f.advice))
-        for f in attribute_causes(graded)
-    )
-    return tuple(sorted(found, key=_rank))
+            one = replace(one, price=None)
+        finding = _grade(one, p, not minor.isdisjoint(one.who[:1]))
+        if finding is not None:
+            found.append((one, finding))
+    return sorted(found, key=lambda pair: _order(pair[1]))
 
 
-def _grade(
-    candidate: Candidate, p: float | None
-) -> tuple[Severity | None, Estimate | None]:
-    """Severity of a candidate, None if it is no finding, and what fixing it saves."""
-    nothing = severity(p, None) is None
-    if nothing and candidate.least is None:
-        return None, None
-    price = None if candidate.price is None else candidate.price()
-    if nothing:
-        return candidate.least, price
-    grade = severity(
-        p,
-        price,
-        matters=candidate.matters,
-        broken=not candidate.minor and (candidate.broken or candidate.code in BROKEN),
-        most=candidate.most,
-    )
-    return grade, price
-
-
-def _finding(
-    candidate: Candidate, grade: Severity, price: Estimate | None, p: float | None
-) -> Finding:
-    advice = candidate.advice
-    if price is not None and price.high < 0:
-        advice = candidate.backfires or advice
-    elif price is not None:
-        # Nobody is asked to recalibrate an agent for what may be nothing.
-        sure = price.low if candidate.code in CALIBRATION else price.value
-        advice = advice if sure > 0 else candidate.indifferent or advice
-    if candidate.tail is not None:
-        advice += candidate.tail(price)
+def _grade(one: Candidate, p: float | None, minor: bool) -> Finding | None:
+    """Return the finding that a candidate becomes, if any."""
+    kind, nothing = kinds.every()[one.code], severity(p, None) is None
+    if nothing and one.least is None:
+        return None
+    price = None if one.price is None else one.price()
+    grade = one.least
+    if not nothing:
+        broken = not minor and (one.broken or kind.broken)
+        grade = severity(p, price, matters=one.matters, broken=broken)
+    if grade is None:
+        raise AssertionError("a candidate that is graded is a finding")
     return Finding(
-        candidate.code,
-        grade,
-        candidate.who,
-        candidate.sentence,
-        advice,
-        candidate.number,
-        candidate.unit,
-        price,
-        p,
-        candidate.figure,
-        candidate.since,
-        candidate.date,
-        segments=candidate.segments,
-        details=candidate.details,
+        one.code,
+        _milder(grade, one.most, kind.most),
+        one.who,
+        one.facts,
+        one.number,
+        one.unit,
+        scaled(price, PER_THOUSAND),
+        None if nothing else p,
+        one.since,
+        one.date,
+        one.segments,
+        one.details,
     )
 
 
-def _postpone(candidate: Candidate, finding: Finding) -> Finding:
-    """Return a finding without advice that the broken agents may be the reason for."""
-    if not candidate.postponed or finding.advice == candidate.advice:
-        return finding
-    return replace(finding, advice=candidate.postponed)
+def severity(
+    p_value: float | None,
+    saving: Estimate | None,
+    *,
+    matters: bool = True,
+    broken: bool = False,
+) -> Severity | None:
+    """Severity of what a test found; None where the test found nothing.
+
+    An error is a material fault whose cure saves significantly, or a broken or hostile
+    feed. To cure a warning may save something, or its saving is unknown. What costs
+    nothing is a note.
+
+    >>> severity(1e-6, Estimate(0.2, 0.1, 0.3)), severity(0.03, Estimate(0.2, 0.1, 0.3))
+    ('error', 'warning')
+    >>> severity(1e-6, Estimate(-0.2, -0.3, -0.1))
+    'note'
+    >>> severity(1e-6, Estimate(-0.2, -0.3, -0.1), broken=True)
+    'error'
+    """
+    if p_value is None or p_value >= LIKELY:
+        return None
+    saves = saving is not None and saving.low > 0
+    free = saving is not None and not saving.high > 0
+    if matters and (broken or saves):
+        return "error" if p_value < SURE else "warning"
+    return "warning" if saves or (matters and not free) else "note"
 
 
-def _rank(finding: Finding) -> tuple[int, int, float, float]:
-    """Most severe first; of these outcomes, feeds, agents, the pool; then by saving."""
-    cost = 0.0 if finding.cost is None else max(finding.cost.value, 0.0)
+def _milder(*grades: Severity) -> Severity:
+    return SEVERITIES[max(map(SEVERITIES.index, grades))]
+
+
+def minor_agents(panel: Panel) -> frozenset[str]:
+    """Agents of many who give few of the reports."""
+    counts = panel.report_counts
+    few = counts < MINOR * counts.sum()
+    return frozenset(
+        name for name, minor in zip(panel.agents, few, strict=True) if minor
+    )
+
+
+def scaled(estimate: Estimate | None, factor: float | None) -> Estimate | None:
+    """Return an estimate times a number, if both are known."""
+    if estimate is None or factor is None:
+        return None
+    ends = (estimate.value, estimate.low, estimate.high)
+    return Estimate(*(factor * end for end in ends))
+
+
+def _order(finding: Finding) -> tuple[int, float, float]:
+    saving = 0.0 if finding.saving is None else max(finding.saving.value, 0.0)
     chance = 1.0 if finding.p_value is None else finding.p_value
-    grade = SEVERITIES.index(finding.severity)
-    place = 2 if finding.who and finding.code not in CURED_BY_A_POOL else 3
-    if finding.code in (*DOUBTS, SELECTION):
-        place = 0
-    elif finding.code in FIRST:
-        place = 1
-    return grade, place, -cost, chance
+    return SEVERITIES.index(finding.severity), -saving, chance

@@ -6,11 +6,10 @@ import numpy as np
 from scipy.special import expit, ndtr
 
 from truepool.audits.evidence import Evidence
-from truepool.audits.severity import LATE
+from truepool.audits.timeline import Position
 from truepool.audits.values import Finding
 from truepool.comparison import Estimate
 from truepool.core.arrays import FloatArray, IntArray, logit
-from truepool.core.formatting import percent
 from truepool.measures.calibration import fit_scaling
 from truepool.panel.panel import Panel
 
@@ -39,12 +38,11 @@ HIGHEST, STEPS = 30.0, 40
 class LateOutcomes:
     """The case since which too few outcomes are positive, and their share until then.
 
-    ``since`` is its place in time, ``name`` how it is described.
+    ``since`` is its place in time.
     """
 
     since: int
-    name: str
-    date: str
+    position: Position
     before: float
     after: float
 
@@ -83,9 +81,7 @@ def find_late_outcomes(evidence: Evidence) -> LateOutcomes | None:
         return None
     before, after = (float(part.mean()) for part in np.split(happened, [start]))
     place = int(np.flatnonzero(panel.order == cases[start])[0])
-    return LateOutcomes(
-        place, evidence.describe_case(place), evidence.date(place), before, after
-    )
+    return LateOutcomes(place, evidence.position(place), before, after)
 
 
 def _too_few_recent(happened: IntArray, expected: FloatArray) -> float:
@@ -161,18 +157,18 @@ def without_late_outcomes(panel: Panel, late: LateOutcomes) -> Panel:
 def question(late: LateOutcomes) -> Finding:
     """Ask about the newest outcomes; until then every figure is without them."""
     return Finding(
-        LATE,
+        "late-outcomes",
         "warning",
-        (),
-        f"From {late.name} on {percent(late.after)} of outcomes are positive, and "
-        f"{percent(late.before)} were before, while the reports did not fall. Do "
-        "outcomes arrive late?",
-        "If so, leave the outcomes of cases that are too new to be known empty: a case "
-        "that is not known yet is no negative one. Until that is clear, every figure "
-        "here is without the outcomes of these cases.",
-        Estimate(late.after / late.before if late.before else 1.0, UNKNOWN, UNKNOWN),
-        "share of positive outcomes, relative to before",
-        figure="drift",
+        facts={
+            "from": late.position,
+            "before": late.before,
+            "after": late.after,
+            "seems": "high",
+        },
+        number=Estimate(
+            late.after / late.before if late.before else 1.0, UNKNOWN, UNKNOWN
+        ),
+        unit="share-ratio",
         since=late.since,
-        date=late.date,
+        date=late.position.date,
     )

@@ -7,12 +7,11 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
 
 from truepool.audits.discrimination import auc_interval
-from truepool.audits.severity import LEAK, LIKELY, SURE
+from truepool.audits.kinds import LIKELY, SURE
 from truepool.audits.values import Finding
 from truepool.comparison import Estimate
 from truepool.core.arrays import IntArray
 from truepool.core.errors import AgentError, suggestion
-from truepool.core.sentences import leaving_out
 from truepool.measures.groups import describe_shortage
 from truepool.measures.inference.bootstrap import standard_errors
 from truepool.measures.scores import auc
@@ -141,27 +140,24 @@ def check_trusted(trusted: Collection[str], agents: tuple[str, ...]) -> None:
             )
 
 
-def question(suspect: Suspect, agents: tuple[str, ...], *, removed: bool) -> Finding:
+def question(suspect: Suspect, *, removed: bool) -> Finding:
     """Ask about an agent; until that is answered every figure is without it.
 
     Where it could not be ``removed`` there are no figures.
     """
-    who = suspect.agent
-    options = leaving_out([who], agents)
-    other = ""
-    if suspect.best is not None:
-        other = "; the best of the others, {}, {:.2f}".format(*suspect.best)
-    meanwhile = "every figure here is without it" if removed else "there are no figures"
+    best = suspect.best or ("", float("nan"))
     return Finding(
-        LEAK,
+        "leaked-outcome",
         "warning",
-        (who,),
-        f"{who} tells positives from negatives almost perfectly (AUC "
-        f"{suspect.area.value:.3f}{other}). Was it made before the outcome was known?",
-        f"If not, leave it out{f' (`{options}`)' if options else ''}; if so, say so "
-        f"(`--set trusted={who}`). Until then {meanwhile}.",
+        (suspect.agent,),
+        {
+            "form": "alone" if suspect.best is None else "beside",
+            "area": suspect.area.value,
+            "best": best[0],
+            "best_area": best[1],
+            "removed": removed,
+        },
         suspect.area,
-        "AUC",
+        "auc",
         p_value=suspect.p_value,
-        figure="credit",
     )

@@ -1,18 +1,18 @@
-"""Whether miscalibration matters, how it is described, and what it is measured by."""
+"""Whether miscalibration matters, what it is, and what it is measured by."""
+
+from typing import Any
 
 import numpy as np
 
-from truepool.audits.severity import LIKELY
+from truepool.audits.kinds import LIKELY
 from truepool.audits.values import Calibration
 from truepool.comparison import Estimate
 from truepool.core.arrays import Array, FloatArray, IntArray, case_mean
-from truepool.core.formatting import percent
 from truepool.measures.inference import independent_units, paired_p_values
 from truepool.measures.inference.bootstrap import standard_errors
 from truepool.measures.inference.unseen_cases import unseen_variance
 from truepool.measures.scores import auc
 from truepool.panel.panel import Panel
-from truepool.pools.interface import Pool
 
 SLOPES = (0.8, 1.25)
 BIAS, SHARE_OF_RATE = 0.02, 0.2
@@ -32,42 +32,6 @@ ONE_SHARED = (
     "estimated"
 )
 SAME = "(nearly) all reports are the same"
-OVER = "is over-confident (too extreme)"
-UNDER = "is under-confident (not extreme enough)"
-SURER = "too sure of the class that it finds likeliest"
-LESS_SURE = "not sure enough of the class that it finds likeliest"
-
-REVERSED_POOL = (
-    "Find out which class the agents mean by 1, and whether the right label is named "
-    "as positive (--positive). Do not recalibrate the pool before that is clear."
-)
-POOL_BACKFIRES = (
-    "Recalibrating the pool would make decisions cost more on these cases: leave it "
-    "as it is for these costs."
-)
-POOL_INDIFFERENT = (
-    "Recalibrating the pool makes no significant difference to the cost on these cases."
-)
-CORRECTED = (
-    " If its probabilities are used for more than decisions, `truepool fit --pool "
-    "platt` corrects them."
-)
-NOT_CORRECTED = (
-    " Nor does it make the probabilities better: what earlier cases teach does not "
-    "hold for later ones."
-)
-PLATT_COSTS_MORE = " On these cases `platt` costs more: keep {} for decisions."
-YOUNGER = (
-    " Tested are pools fitted to some of the cases; one fitted to all may be closer."
-)
-ALL_AT_ONCE = " `truepool fit --pool {}` learns to correct all agents at once."
-BACKFIRES = (
-    "Leave it as it is unless you change the pool too: recalibrated alone, it would "
-    "make decisions cost more on these cases."
-)
-INDIFFERENT = (
-    "Recalibrating it alone makes no significant difference to the cost on these cases."
-)
 
 
 def matters(found: Calibration) -> bool:
@@ -90,8 +54,8 @@ def bias_matters(found: Calibration) -> bool:
     return abs(found.bias.value) > most
 
 
-def describe(found: Calibration, classes: int = 2) -> tuple[str, str]:
-    """Return what is wrong as a code and in words.
+def code_of(found: Calibration, classes: int = 2) -> str:
+    """Return the code of what is wrong.
 
     With more than two classes, where the probability of the likeliest class counts, a
     mean that is too high is over-confidence too, unless the slope says otherwise.
@@ -102,10 +66,15 @@ def describe(found: Calibration, classes: int = 2) -> tuple[str, str]:
     else:
         over = found.bias is not None and found.bias.value > 0
         if classes == 2:
-            return "biased", f"reports too {'high' if over else 'low'}"
+            return "biased"
         if slope is not None and not (slope.high < 1 if over else slope.low > 1):
-            return "biased", f"is {SURER if over else LESS_SURE}"
-    return ("over-confident", OVER) if over else ("under-confident", UNDER)
+            return "biased"
+    return "over-confident" if over else "under-confident"
+
+
+def is_high(found: Calibration) -> bool:
+    """Whether the mean report is above the share of cases."""
+    return found.bias is not None and found.bias.value > 0
 
 
 def is_reversed(found: Calibration) -> bool:
@@ -123,10 +92,8 @@ def slope_leads(found: Calibration) -> bool:
 
 
 def measure(found: Calibration) -> tuple[Estimate | None, str]:
-    """Return the number that shows best what is wrong, and its name."""
-    if slope_leads(found):
-        return found.slope, "calibration slope"
-    return found.bias, "bias"
+    """Return the number that shows best what is wrong, and its unit."""
+    return (found.slope, "slope") if slope_leads(found) else (found.bias, "bias")
 
 
 def missing_slope(
@@ -151,19 +118,6 @@ def missing_slope(
     zeros, ones = p[outcomes == 0], p[outcomes == 1]
     apart = zeros.max() <= ones.min() or ones.max() <= zeros.min()
     return ONE_SHARED if apart and np.ptp(p) > 0 else SAME
-
-
-def share_gone(found: Calibration, other: Calibration) -> float:
-    """Share of what is wrong here that is not wrong there; all where that is unknown.
-
-    Below 0 it is worse there; what is wrong the other way round there is not the same.
-    """
-    steep = slope_leads(found)
-    now, then = ((c.slope if steep else c.bias) for c in (found, other))
-    if then is None or now is None:
-        return 1.0
-    sound = 1.0 if steep else 0.0
-    return 1 - max((then.value - sound) / (now.value - sound), 0.0)
 
 
 def mean_bias(
@@ -208,11 +162,12 @@ def interval_width(
     return t, t * float(np.sqrt(G / (G - 1)))
 
 
-def class_bias(panel: Panel, agent: int) -> tuple[str, str] | None:
-    """Name the class that an agent of K classes reports too high or too low.
+def class_bias(panel: Panel, agent: int) -> dict[str, Any] | None:
+    """Find the class that an agent of K classes reports too high or too low.
 
     It is the one whose mean report differs most clearly from its share of the cases,
     by t-tests adjusted for the number of classes; None if no difference is significant.
+    Otherwise its name, the mean report and the share of the cases.
     """
     known = np.flatnonzero(~np.isnan(panel.values[:, agent, 0]))
     weights, groups = panel.case_weights(), panel.groups
@@ -229,16 +184,4 @@ def class_bias(panel: Panel, agent: int) -> tuple[str, str] | None:
         return None
     name, gap = panel.labels.names[k], float(gaps[:, k].mean())
     said = float(case_mean(reports[:, k], w))
-    return (
-        f"is biased {'towards' if gap > 0 else 'against'} {name}",
-        f"it gives {name} {percent(said)} on average, and {percent(said - gap)} of "
-        "cases are",
-    )
-
-
-def keep_pool(pool: Pool, platt_costs_more: bool) -> str:
-    """Say that a pool is kept where `platt` costs more, and what was tested of it."""
-    if not platt_costs_more:
-        return ""
-    kept = PLATT_COSTS_MORE.format(pool.name)
-    return f"{kept}{YOUNGER}" if pool.complexity else kept
+    return {"name": str(name), "said": said, "happened": said - gap}

@@ -5,50 +5,64 @@ from functools import partial
 
 import numpy as np
 
+from truepool.audits.comparison import try_pools
 from truepool.audits.cross_validation import CrossValidation
-from truepool.audits.evidence import Evidence
-from truepool.audits.topics.comparison import compare_pools, try_pools
-from truepool.audits.values import Operation
-from truepool.comparison import Estimate
+from truepool.audits.evidence import Evidence, cases_per_month
+from truepool.audits.findings import scaled
+from truepool.audits.plan import Treated
+from truepool.audits.refits import decided_by, pooled_by, tested_cases
+from truepool.audits.values import PER_THOUSAND, Operation, Plan
+from truepool.comparison import Estimate, estimate_cost
 from truepool.core.arrays import BoolArray, IntArray
 from truepool.measures.inference import (
     Resamples,
     independent_units,
     share_interval,
+    unseen_errors,
 )
-
-MONTH = 365.25 / 12
-"""Days of a month."""
 
 FEWEST_DAYS = 5
 """With fewer days nothing is said about a day."""
 
 
-def operations(evidence: Evidence, pools: list[str]) -> tuple[Operation, ...]:
-    """Measure pools of the comparison on the cases that it tested, two classes only.
+def operations(given: Evidence, treated: Treated, plan: Plan) -> tuple[Operation, ...]:
+    """Measure the pool in use, the one of the plan and the alternative, two classes.
 
-    The pool in use is measured on all cases that it did not learn from, if it was saved
-    or learns nothing.
+    The pool in use is measured as it is today, on all cases that it did not learn from
+    if it was saved or learns nothing; that of the plan once all steps are taken.
     """
-    tried, table = evidence.compute(try_pools), evidence.compute(compare_pools)
-    if tried is None or table is None or evidence.panel.classes > 2:
+    if given.compute(try_pools) is None or given.panel.classes > 2:
         return ()
-    competition = tried.competition
-    tested = competition.cases[: competition.tested]
-    found = []
-    for name in dict.fromkeys(pools):
-        if name == evidence.in_use:
-            every = _on_every_case(evidence)
-            cost = every.estimate(every.decision_cost)
-            found.append(_operation(every, name, every.cases, every.decisions, cost))
+    every = on_every_case(given)
+    cost = every.estimate(every.decision_cost)
+    found = [_operation(every, given.in_use, every.cases, every.decisions, cost)]
+    left = [a for a in given.panel.agents if a not in treated.without]
+    others = [(plan.pool, treated.evidence, left), (plan.alternative, given, None)]
+    for pool, evidence, agents in others:
+        if pool is None or (pool == given.in_use and not treated.evidence.treated):
             continue
-        decided = competition.decide(tried.pooled[name], evidence.planned_loss)
-        decided = decided[: competition.tested]
-        found.append(_operation(evidence, name, tested, decided, table[name].loss))
+        pooled = pooled_by(evidence, pool, agents)
+        if pooled is not None:
+            cases, decided = tested_cases(evidence), decided_by(evidence, pooled)
+            paid = _paid(evidence, cases, decided)
+            found.append(_operation(evidence, pool, cases, decided, paid))
     return tuple(found)
 
 
-def _on_every_case(evidence: Evidence) -> Evidence:
+def _paid(evidence: Evidence, cases: IntArray, decided: IntArray) -> Estimate | None:
+    """Cost per case of these decisions, with its interval."""
+    panel, K = evidence.panel, evidence.panel.classes
+    costs, y = evidence.loss.take(cases).costs, panel.outcomes[cases]
+    cost = costs.cost_per_case(y, decided, K)
+    weights, groups = evidence.weights_of(cases), evidence.groups_of(cases)
+    units = independent_units(cost[:, None], weights, groups)[:, 0]
+    excess = cost - costs.cost_per_case(y, y, K)
+    unseen = unseen_errors(excess, costs.stakes(y, K), y, weights, groups)
+    drawn = Resamples(len(units), evidence.resamples, evidence.seed)
+    return estimate_cost(units, unseen, drawn, evidence.level)
+
+
+def on_every_case(evidence: Evidence) -> Evidence:
     """Evidence in which a pool that learns nothing is tested on every case.
 
     Elsewhere it is tested on those of the pools that it is compared with. Within a
@@ -61,20 +75,6 @@ def _on_every_case(evidence: Evidence) -> Evidence:
     every = replace(evidence)
     vars(every)["validation"] = CrossValidation(panel, fitted, evidence.sampling)
     return every
-
-
-def cases_per_month(evidence: Evidence) -> float | None:
-    """Cases in a month of the table, with an outcome or without; None without dates."""
-    panel = evidence.unsplit.panel
-    if panel.times is None or panel.times.dtype.kind != "M":
-        return None
-    times = panel.times
-    if panel.pending is not None and panel.pending.times is not None:
-        times = np.concatenate([times, panel.pending.times])
-    days = float(np.ptp(times.astype("datetime64[s]").astype(np.int64))) / 86_400
-    # By propensity a case stands for others that are among those without an outcome.
-    each = 1.0 if panel.weights is None else float(panel.weights.mean())
-    return None if days < 1 else len(times) * each / days * MONTH
 
 
 def _operation(
@@ -90,7 +90,7 @@ def _operation(
     return Operation(
         pool,
         len(cases),
-        cost,
+        scaled(cost, PER_THOUSAND),
         scaled(cost, cases_per_month(evidence)),
         _alerts_per_day(evidence, cases, alert),
         share(alert, np.ones_like(alert)),
@@ -180,11 +180,3 @@ def _alerts_per_day(
     counts = np.bincount(day, counted).astype(np.float64)
     drawn = Resamples(len(counts), evidence.resamples, evidence.seed)
     return Estimate(float(counts.mean()), *drawn.interval(counts, evidence.level))
-
-
-def scaled(estimate: Estimate | None, factor: float | None) -> Estimate | None:
-    """Return an estimate times a number, if both are known."""
-    if estimate is None or factor is None:
-        return None
-    ends = (estimate.value, estimate.low, estimate.high)
-    return Estimate(*(factor * end for end in ends))

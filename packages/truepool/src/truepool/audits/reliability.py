@@ -1,7 +1,5 @@
 """Reports against observed frequencies, in groups of similar reports."""
 
-from math import floor, log10
-
 import numpy as np
 from scipy.special import expit
 
@@ -151,13 +149,15 @@ def _groups(p: FloatArray, weights: FloatArray) -> IntArray:
     return np.asarray(group[place])
 
 
-def worst_group(found: Calibration, classes: int = 2, line: float | None = None) -> str:
-    """Say of one group of reports how often what they say happened.
+def worst_group(
+    found: Calibration, classes: int = 2, line: float | None = None
+) -> dict[str, float]:
+    """Find one group of reports that shows what is said of the whole.
 
-    It shows what is said of the whole: where reports are called too high, it is one
-    where they are. Of these, the one nearest to the threshold ``line`` (of two
-    classes), or else where report and frequency differ most; those outside their bands
-    come first.
+    What the reports there say, and how often it happened. Where reports are called too
+    high, it is one where they are. Of these, the one nearest to the threshold ``line``
+    (of two classes), or else where report and frequency differ most; those outside
+    their bands come first.
     """
     groups = found.reliability
     if groups is None:  # only what has enough cases is tested
@@ -169,12 +169,8 @@ def worst_group(found: Calibration, classes: int = 2, line: float | None = None)
     else:
         order = abs(log_odds(groups.mean_report) - log_odds(np.array(line)))
     worst = int(np.argmin(np.where(shown, order, np.inf)))
-    report, frequency = (
-        _percent(column[worst]) for column in (groups.mean_report, groups.frequency)
-    )
-    if classes > 2:
-        return f"when it is {report} sure, it is right {frequency} of the time"
-    return f"when it says {report}, {frequency} of cases are positive"
+    said, happened = groups.mean_report[worst], groups.frequency[worst]
+    return {"said": float(said), "happened": float(happened)}
 
 
 def _fitting(found: Calibration, groups: Reliability) -> BoolArray:
@@ -187,14 +183,3 @@ def _fitting(found: Calibration, groups: Reliability) -> BoolArray:
         expected = expit(found.intercept + found.slope.value * z)
     fits = (report - frequency) * (report - expected) > 0
     return np.asarray(fits if fits.any() else np.ones_like(fits))
-
-
-def _percent(p: float) -> str:
-    """Percentage with two significant digits of how far it is from 0 or 100 %.
-
-    >>> [_percent(p) for p in (0.0, 0.00018, 0.0011, 0.016, 0.0996, 0.31, 0.9989, 1.0)]
-    ['0 %', '0.018 %', '0.11 %', '1.6 %', '10 %', '31 %', '99.89 %', '100 %']
-    """
-    rest = float(f"{100 * min(p, 1 - p):.1e}")
-    places = 1 - floor(log10(rest)) if rest > 0 else 0
-    return f"{100 * p:.{min(places, 6)}f}".removesuffix(".0") + " %"

@@ -6,8 +6,8 @@ from enum import StrEnum
 import numpy as np
 
 from truepool.audits.discrimination import auc_interval
+from truepool.audits.kinds import SURE
 from truepool.audits.reliability import calibration
-from truepool.audits.severity import SURE
 from truepool.audits.timeline import Timeline
 from truepool.audits.values import Calibration
 from truepool.comparison import Estimate

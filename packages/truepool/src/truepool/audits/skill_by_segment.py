@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from truepool.audits.evidence import Evidence
-from truepool.audits.severity import LIKELY
+from truepool.audits.kinds import LIKELY
 from truepool.audits.values import AgentSkill
 from truepool.comparison import Estimate
 from truepool.core.arrays import (

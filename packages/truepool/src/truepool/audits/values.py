@@ -1,8 +1,13 @@
-"""What an audit returns: findings in the user's costs, and the evidence for them."""
+"""What an audit returns: diagnoses, a plan and the evidence, as values.
 
-from dataclasses import asdict, dataclass, field
+Costs and savings are per 1,000 cases in the units of the costs, unless it is said that
+they are per case.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -14,11 +19,14 @@ from truepool.panel.labels import Labels
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-Trust: TypeAlias = Literal["no", "with care", "yes", "unknown"]
+Trust: TypeAlias = Literal["no", "with care", "yes", "unknown", "asked"]
+Subject: TypeAlias = Literal["outcome", "agent", "pool"]
+PER_THOUSAND = 1000.0
+"""Cases by which costs, savings and worth are counted."""
 DECISIVE = ("costs", "currency", "threshold", "positive label", "capacity", "weights",
             "propensity")  # fmt: skip
 """Settings without which two audits measure different things."""
-SCHEMA = 5
+SCHEMA = 6
 """Version of the JSON form; raised when a name in it changes or disappears."""
 
 
@@ -31,35 +39,124 @@ class Detail(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing the user should know: a sentence, its number and what to do.
+    """What a check found: a code, whom it is about and the numbers.
 
-    ``cost`` is what fixing it saves per case, in the user's units, where known;
-    ``figure`` names the part of the evidence that shows it.
+    `kinds` and ``words/`` hold all else that is true of the code.
+    ``facts`` are what its sentence needs. ``saving`` is per 1,000 cases in the units of
+    the costs, if what is found were undone; ``since`` the number of cases with an
+    outcome before it, ``date`` that of the first case after it.
     """
 
     code: str
     severity: Severity
-    who: tuple[str, ...]
-    sentence: str
-    advice: str
+    who: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
     number: Estimate | None = None
     unit: str = ""
-    cost: Estimate | None = None
+    saving: Estimate | None = None
     p_value: float | None = None
-    figure: str | None = None
-    since: int | None = None  # number of cases with an outcome before the change
-    date: str = ""  # of the first case after it, where the cases have dates
-    cause: tuple[str, ...] = ()
-    """Code and agents of the finding that explains this one."""
+    since: int | None = None
+    date: str = ""
     segments: tuple[str, ...] = ()
     """Names of the segments that it is about."""
     details: tuple[Detail, ...] = ()
     """What the number is one of, in the same unit."""
+    until: int | None = None
+    """Number of cases with an outcome before its end, where it is over."""
 
     @property
     def key(self) -> tuple[str, ...]:
         """Code and agents, by which findings of two audits are matched."""
         return (self.code, *self.who)
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What is true of an agent, of the pool in use or of the outcome: one thing each.
+
+    The first of the findings in the order of `kinds`; all others about the same subject
+    are ``evidence``. ``code`` is `kinds.SOUND` or `kinds.UNTESTED` without a finding.
+    ``severity`` is that of the worst of them, None where nothing worse than a note is.
+    """
+
+    subject: Subject
+    who: str
+    code: str
+    severity: Severity | None = None
+    finding: Finding | None = None
+    evidence: tuple[Finding, ...] = ()
+
+    @property
+    def since(self) -> int | None:
+        """Cases with an outcome before it began; None if it was always so."""
+        return None if self.finding is None else self.finding.since
+
+    @property
+    def date(self) -> str:
+        """Date of the first case since then, where cases have dates."""
+        return "" if self.finding is None else self.finding.date
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to do: the code of an action, on whom, with what.
+
+    ``saving`` is per 1,000 cases and measured after the steps before it; None where
+    it is not known. ``arguments`` are what the action needs beside the agents.
+    """
+
+    action: str
+    agents: tuple[str, ...] = ()
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    saving: Estimate | None = None
+    saving_per_month: Estimate | None = None
+    p_value: float | None = None
+
+    @property
+    def certain(self) -> bool:
+        """Whether it surely saves something."""
+        return self.saving is not None and self.saving.low > 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do: at most three steps, and the pool that is used after them.
+
+    ``without`` are agents to fit it without; ``alternative`` is the simplest pool
+    within one standard error of it. Costs and savings are per 1,000 cases, on
+    ``tested`` cases that no pool learned from; ``saving`` is that of all steps
+    together.
+    """
+
+    trust: Trust
+    steps: tuple[Step, ...]
+    in_use: str
+    pool: str | None = None
+    without: tuple[str, ...] = ()
+    saving: Estimate | None = None
+    saving_per_month: Estimate | None = None
+    alternative: str | None = None
+    agent: str | None = None
+    """Who the best agent is, where it alone is recommended or the alternative."""
+    constant: str | None = None
+    """The decision that costs least if it is always made; None within a capacity."""
+    constant_saving: Estimate | None = None
+    """What the pool in use saves against always making that decision."""
+    tried: int = 0
+    tested: int = 0
+    folds: int = 0
+    forward: bool = False
+    """Whether every fold learned from earlier cases than it was tested on."""
+    grouped: bool = False
+    """Whether every fold learned from other groups than it was tested on."""
+    in_doubt: bool = False
+    """Whether outcome or positive label may be wrong, or an agent of the pool may know
+    them: nothing that depends on them is shown then."""
+
+    @property
+    def change(self) -> bool:
+        """Whether another pool is recommended than the one in use."""
+        return self.pool not in (None, self.in_use)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,26 +204,55 @@ class Calibration:
 
 @dataclass(frozen=True, eq=False)
 class AgentSummary:
-    """What one agent is worth: its own errors, its weight and its credit."""
+    """What one agent is worth: its own errors, its weights and its credit."""
 
     agent: str
     report_rate: float
     """Share of the cases that it reported on."""
+    cases: int
+    """Tested cases that it reported on: ``brier`` and ``cost`` are of these."""
     brier: float
     cost: float
-    weight: Estimate | None
+    """Of deciding by this agent alone."""
+    pool_cost: float
+    """Of the pool in use, on the same cases."""
+    earned_weight: Estimate | None
     """Weight that its leave-one-out credit earns, as in ``vcg``."""
     leave_one_out: Estimate | None
     """Credit in the pool in use, as it is: what it costs if the agent stops reporting
     and nothing is fitted again."""
     shapley: Estimate | None
-    cases: int
-    """Tested cases that it reported on: ``brier`` and ``cost`` are of these."""
-    pool_cost: float
-    """What the pool costs per case on the same cases."""
+    weight: float | None = None
+    """In the pool in use: of what all agents change in its probabilities, the share."""
+    recommended_weight: float | None = None
     worth: Estimate | None = None
-    """What the recommended pool loses per 1,000 cases without it, fitted again."""
+    """What the recommended pool loses without it, fitted again."""
     worth_per_month: Estimate | None = None
+    price: float | None = None
+    """Of one report; ``net`` is the worth less what the reports cost."""
+    net: Estimate | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Tradeoff:
+    """What two pools decide at other costs, two classes: (P, B) sums over cases.
+
+    Cases are counted by the logarithm of the ratio of costs at which their decision
+    turns, between ``edges`` (B + 1,). The ratio is the cost of a missed case over that
+    of a false alarm, and a case is decided positive at any larger one; where a missed
+    case costs what a column says (``by_amount``), it is the cost of a false alarm, and
+    a case is decided positive at any smaller one. ``stakes`` are what missing the
+    positives costs at the costs as they are.
+    """
+
+    pools: tuple[str, ...]
+    edges: FloatArray
+    positives: FloatArray
+    negatives: FloatArray
+    stakes: FloatArray
+    by_amount: bool
+    now: float
+    """The ratio of the costs as they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +356,7 @@ class AtCapacity:
     """What the pool costs and finds when only so many cases can be decided positive.
 
     Of the ``wanted`` positive decisions, ``decided`` fit; ``competing`` cases have no
-    outcome. Costs are per tested case; ``rise`` is what the limit costs.
+    outcome. ``rise`` is what the limit costs.
     """
 
     capacity: str
@@ -267,151 +393,94 @@ class Operation:
 
 
 @dataclass(frozen=True)
-class Changes:
-    """What got better and worse since an earlier audit.
+class Change:
+    """How a diagnosis, or what an agent is worth, differs from an earlier audit."""
 
-    Findings are matched by code and agents; notes do not count. Costs are per case, of
-    the pool in use, on the cases of each audit.
+    subject: Subject
+    who: str
+    what: Literal["new", "worse", "better", "gone", "worth"]
+    before: str
+    """Codes of the diagnosis then and now."""
+    now: str
+    worth: Estimate | None = None
+    """How much more an agent is worth than then, per 1,000 cases."""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What got better and worse since an earlier audit, by diagnoses and worth.
+
+    ``settings`` are names of settings that differ; where they are `DECISIVE` the two
+    audits measure different things and nothing is compared.
     """
 
     source: str
     date: str
-    trust: Trust
-    cost: float | None
-    worse: tuple[Finding, ...]
-    """Errors and warnings that are new, or whose effect is significantly larger."""
-    better: tuple[tuple[str, ...], ...]
-    """Code and agents of those that are gone, or whose effect is smaller."""
+    settings: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
     left_out: tuple[str, ...] = ()
     """Agents of the earlier audit that are not in this one."""
-    settings: tuple[str, ...] = ()
-    """Names of settings that differ between the two."""
-    currency: str = ""
-    """Unit of the earlier cost; empty where it has no name."""
-    certain: tuple[Finding, ...] = ()
-    """Errors and warnings that are more certain than before, but not larger."""
-    new: tuple[tuple[str, ...], ...] = ()
-    """Code and agents of those of ``worse`` that the earlier audit did not have."""
+    cost: Estimate | None = None
+    """Of the pool in use then, per 1,000 cases."""
     pool: str = ""
-    """The pool in use then; its costs and faults are not those of another one."""
+    """The pool in use then."""
     advised: str | None = None
     """The pool recommended then; None where none was."""
 
     @property
     def comparable(self) -> bool:
-        """Whether costs and findings of the two audits mean the same."""
+        """Whether the two audits measure the same."""
         return not set(self.settings) & set(DECISIVE)
 
 
 @dataclass(frozen=True)
-class Fix:
-    """One thing to fix: the finding's code and agents, and what fixing it saves."""
+class AgentSet:
+    """The set of agents that costs least with what their reports cost.
 
-    code: str
-    who: tuple[str, ...]
-    severity: Severity
-    saving: Estimate | None = None
-    since: int | None = None
-    date: str = ""
-    factor: float | None = None
-    """What an agent's reports since then are multiplied by to undo a change of unit."""
-    refit: str = ""
-    """The kind of pool to fit again, where the pool in use was saved."""
+    Costs are per 1,000 cases, prices included. ``saving`` is against asking everybody,
+    on cases that the set was not chosen on.
+    """
+
+    agents: tuple[str, ...]
+    dropped: tuple[str, ...]
+    cost: Estimate
+    cost_of_all: Estimate
+    saving: Estimate
 
 
 @dataclass(frozen=True)
-class Recommendation:
-    """What to do: verdict and advice are written from this and nothing else.
+class Note:
+    """What was sampled, assumed or left out: a code and the facts of its sentence."""
 
-    ``fixes`` are the errors and then the warnings, in the order of the findings; no
-    pool cures an error, so errors come before ``pool``, which is None where cases are
-    too few to compare pools, or the labels are in doubt. Costs and savings are per
-    case, on ``tested`` cases that no pool learned from; ``saving`` is against the pool
-    in use, with the ``p_value`` adjusted for the ``tried`` pools.
-    """
-
-    trust: Trust
-    fixes: tuple[Fix, ...]
-    in_use: str
-    pool: str | None
-    agent: str | None = None
-    """Who, where the best agent alone is recommended or the alternative."""
-    cost: float | None = None
-    cost_in_use: float | None = None
-    saving: Estimate | None = None
-    p_value: float | None = None
-    why: str = ""
-    alternative: str | None = None
-    """The simplest pool within one standard error of the recommended one."""
-    alternative_cost: float | None = None
-    auto_saving: Estimate | None = None
-    """What `auto` would save; below 0 it costs more. None where it is in use."""
-    auto_p_value: float | None = None
-    """Of that saving, adjusted for the ``tried`` pools."""
-    tried: int = 0
-    tested: int = 0
-    folds: int = 0
-    forward: bool = False
-    """Whether every fold learned from earlier cases than it was tested on."""
-    grouped: bool = False
-    """Whether every fold learned from other groups than it was tested on."""
-    regime: str = ""
-    usual: str = ""
-    """The pool that the paper's table of regimes names here, and its cost per case."""
-    usual_cost: float | None = None
-    without: tuple[str, ...] = ()
-    """Agents that ``pool`` is to be fitted without until they are fixed; what it costs
-    then, and saves against the pool in use with all agents, where that is known."""
-    without_cost: float | None = None
-    without_saving: Estimate | None = None
-    constant: str | None = None
-    """The decision that costs least if it is always made; None within a capacity."""
-    constant_cost: float | None = None
-    constant_saving: Estimate | None = None
-    """What the pool in use saves against always making that decision."""
-    threshold_moves: bool = False
-    """Whether the first step is to decide at the threshold that the costs imply; all
-    costs are at that threshold then."""
-    outcome_in_doubt: bool = False
-    """Whether outcome or positive label may be wrong, or an agent of the pool may know
-    them: no pool is recommended then, and nothing that depends on them is shown."""
-
-    @property
-    def errors(self) -> tuple[Fix, ...]:
-        """What must be fixed before the pool can be trusted."""
-        return tuple(fix for fix in self.fixes if fix.severity == "error")
-
-    @property
-    def change(self) -> bool:
-        """Whether another pool is recommended than the one in use."""
-        return self.pool not in (None, self.in_use)
+    code: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """Findings, first those to fix first, then by severity, and their evidence.
-
-    ``withheld`` are pairs of what was left out and why; ``sampled`` says which parts
-    were estimated from a random part of the cases.
-    """
+    """One diagnosis of the outcome, each agent and the pool; a plan; the evidence."""
 
     schema: ClassVar[int] = SCHEMA
 
+    outcome: Diagnosis
+    agents: tuple[Diagnosis, ...]
+    """In the order of the panel."""
+    pool: Diagnosis
+    plan: Plan
     findings: tuple[Finding, ...]
-    pool: str
+    """All of them, those of the diagnoses first."""
     costs: dict[str, Any]
     threshold: float | None
     level: float
     cases: int
     positives: int
     classes: int
-    agents: tuple[str, ...]
     missing: float
     """Share of the reports that are missing."""
     seed: int
     calibration: tuple[Calibration, ...]
     """Of every agent, the pool and the recalibrated pool, in this order."""
-    agent_summaries: tuple[AgentSummary, ...]
+    summaries: tuple[AgentSummary, ...]
     correlation: FloatArray
     effective_agents: float
     curve: CostCurve | None
@@ -419,9 +488,14 @@ class Audit:
     significance: tuple[PairedComparison, ...]
     """Every pool tried against the one in use, lowest loss first."""
     drift: Drift | None
-    recommendation: Recommendation
-    withheld: tuple[tuple[str, str], ...] = ()
-    sampled: tuple[str, ...] = ()
+    operations: tuple[Operation, ...] = ()
+    """Of the pool in use, the recommended one and the simpler alternative."""
+    tradeoff: Tradeoff | None = None
+    best_set: AgentSet | None = None
+    """Where agents have a price."""
+    withheld: tuple[Note, ...] = ()
+    """Checks that could not be made, and why."""
+    notes: tuple[Note, ...] = ()
     labels: Labels = field(default_factory=lambda: Labels.from_count(2))
     label_cases: tuple[int, ...] = ()
     """Number of cases with each label."""
@@ -439,11 +513,24 @@ class Audit:
     capacity: AtCapacity | None = None
     weighting: tuple[str, ...] = ()
     """What cases count by: their weight, their propensity, both or neither."""
-    operations: tuple[Operation, ...] = ()
-    """Of the pool in use, the recommended one and the simpler alternative."""
     cases_per_month: float | None = None
     pool_digest: str = ""
     """Hash of the pool in use, if it was fitted before; empty if it was fitted here."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the agents."""
+        return tuple(agent.who for agent in self.agents)
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """Agents that figures are of: all but those that may know the outcome."""
+        return tuple(one.agent for one in self.summaries)
+
+    @property
+    def diagnoses(self) -> tuple[Diagnosis, ...]:
+        """Of the outcome, the agents and the pool."""
+        return (self.outcome, *self.agents, self.pool)
 
     @property
     def currency(self) -> str:
@@ -456,70 +543,32 @@ class Audit:
         counted = self.positives / self.cases
         return counted if self.weighted_share is None else self.weighted_share
 
-    @property
-    def groups(self) -> tuple[tuple[Finding, tuple[Finding, ...]], ...]:
-        """Findings without a cause, each with those it explains, in their order."""
-        by_key = {finding.key: finding for finding in self.findings}
-        under: dict[tuple[str, ...], list[Finding]] = {}
-        for finding in self.findings:
-            root, seen = finding, {finding.key}
-            while root.cause in by_key and root.cause not in seen:
-                root = by_key[root.cause]
-                seen.add(root.key)
-            if root.cause in by_key:  # they explain each other: each stands alone
-                root = finding
-            under.setdefault(root.key, [])
-            if root is not finding:
-                under[root.key].append(finding)
-        return tuple((f, tuple(under[f.key])) for f in self.findings if f.key in under)
-
     def count(self, severity: Severity) -> int:
-        """Return how many findings are of this severity."""
-        return sum(finding.severity == severity for finding in self.findings)
+        """Return how many diagnoses are of this severity."""
+        return sum(one.severity == severity for one in self.diagnoses)
 
     def worst(self) -> Severity | None:
-        """Return the most severe severity, None where there are no findings."""
+        """Return the most severe severity; None where everything is sound."""
         return next((level for level in SEVERITIES if self.count(level)), None)
 
-    @property
-    def verdict(self) -> str:
-        """Whether the pool can be trusted, in one or two sentences."""
-        return str(display.render("truepool.render.verdict", "sentence", self))
-
-    @property
-    def advice(self) -> str:
-        """What to fix first and which pool to use, in one paragraph."""
-        return " ".join(self.steps)
-
-    @property
-    def steps(self) -> tuple[str, ...]:
-        """What to do, step by step: `advice` in parts."""
-        return tuple(display.render("truepool.render.advice", "steps", self))
-
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers and strings, ready for JSON; see docs/audit.md."""
-        plain = asdict(self) | {"schema": SCHEMA}
-        del plain["labels"], plain["label_cases"]
-        plain["outcome_labels"] = self.labels.to_dict(self.label_cases)
-        words = {"verdict": self.verdict, "advice": self.advice, "steps": self.steps}
-        plain["recommendation"] = words | plain["recommendation"]
-        plain["comparison"] = self.comparison and self.comparison.to_dict()
-        return cast(dict[str, Any], plain_value(plain))
+        """Return plain numbers, codes and sentences, ready for JSON."""
+        return dict(display.render("truepool.pages.json", "document", self))
 
     def to_markdown(self) -> str:
         """Return a Markdown page."""
-        return str(display.render("truepool.render.tables.audit", "markdown", self))
+        return str(display.render("truepool.pages.audit", "markdown", self))
 
     def to_html(self, path: str | Path) -> None:
         """Write the page as one file that works offline."""
-        display.render("truepool.render.html.audit", "write", self, path)
+        display.render("truepool.pages.audit", "write", self, path)
 
     def _repr_html_(self) -> str:
-        return str(display.render("truepool.render.html.audit", "summary", self))
+        return str(display.render("truepool.pages.audit", "summary", self))
 
     def __repr__(self) -> str:
         counts = ", ".join(pluralize(self.count(level), level) for level in SEVERITIES)
-        return f"Audit({self.pool} on {self.cases:,} cases: {counts})"
+        return f"Audit({self.pool.who} on {self.cases:,} cases: {counts})"
 
 
 def plain_value(value: Any) -> Any:

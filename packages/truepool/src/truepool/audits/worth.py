@@ -1,25 +1,75 @@
-"""What each agent is worth: what the recommended pool loses without it."""
+"""What each agent is worth, and which set of agents is, at what their reports cost."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from truepool.audits.comparison import recommended_pool, try_pools
 from truepool.audits.evidence import Evidence
-from truepool.audits.topics.comparison import recommended_pool, try_pools
-from truepool.comparison import Estimate, estimate_difference
-from truepool.core.arrays import FloatArray, from_classes
-from truepool.core.errors import SettingError
-from truepool.measures.folds import thin
-from truepool.measures.inference import (
-    Resamples,
-    independent_units,
-    unseen_differences,
-)
-from truepool.panel.panel import Panel
+from truepool.audits.findings import scaled
+from truepool.audits.refits import cost_of, estimate_rise, tested_cases
+from truepool.audits.values import PER_THOUSAND, AgentSet, AgentSummary, Plan
+from truepool.comparison import Estimate
+from truepool.core.arrays import BoolArray, FloatArray, case_mean
+from truepool.core.errors import AgentError, SettingError, suggestion
 from truepool.pools.interface import Pool
 
 MOST_AGENTS = 50
 """With more agents the pool is not fitted again without each of them."""
+
+MOST_PRICED = 20
+"""With more agents no set of them is looked for."""
+
+WEIGHED_CASES = 2_000
+"""Cases by which weights in a pool are measured, evenly spread, at most."""
+
+
+def add_worth(
+    evidence: Evidence,
+    summaries: tuple[AgentSummary, ...],
+    plan: Plan,
+    prices: Mapping[str, float],
+    monthly: float | None,
+) -> tuple[AgentSummary, ...]:
+    """Add what each agent is worth in the recommended pool, and its weights."""
+    now = _weights(evidence, evidence.validation.pools)
+    tried = evidence.compute(try_pools)
+    then = None
+    if plan.change and tried is not None and plan.pool == recommended_pool(evidence):
+        then = _weights(evidence, tried.fitted)
+        if then is not None:  # of those that it is fitted to
+            out = [one.agent in plan.without for one in summaries]
+            then = np.where(out, 0.0, then)
+            then = then / then.sum() if then.sum() > 0 else None
+    pool = judging_pool(evidence, plan)
+    found = None if pool is None else agent_worth(evidence, pool)
+    added = []
+    for i, one in enumerate(summaries):
+        price = prices.get(one.agent)
+        worth = None if found is None else scaled(found[i], PER_THOUSAND)
+        net = worth
+        if worth is not None and price is not None:
+            paid = price * PER_THOUSAND * one.report_rate
+            net = Estimate(worth.value - paid, worth.low - paid, worth.high - paid)
+        added.append(
+            replace(
+                one,
+                weight=None if now is None else float(now[i]),
+                recommended_weight=None if then is None else float(then[i]),
+                worth=worth,
+                worth_per_month=None if found is None else scaled(found[i], monthly),
+                price=price,
+                net=None if price is None else net,
+            )
+        )
+    return tuple(added)
+
+
+def judging_pool(evidence: Evidence, plan: Plan) -> str | None:
+    """The pool by which agents are judged: of a saved one, one fitted again."""
+    saved = evidence.validation.saved and plan.pool == plan.in_use
+    return recommended_pool(evidence) if saved else plan.pool
 
 
 def agent_worth(evidence: Evidence, pool: str) -> list[Estimate] | None:
@@ -31,98 +81,152 @@ def agent_worth(evidence: Evidence, pool: str) -> list[Estimate] | None:
     agents = evidence.panel.agents
     if not 2 <= len(agents) <= MOST_AGENTS or evidence.panel.sparse is not None:
         return None
-    whole = cost_of(evidence, pool, agents)
+    whole = cost_of(evidence, pool)
     if whole is None:
         return None
     found = []
     for left_out in agents:
-        rest = [name for name in agents if name != left_out]
-        cost = cost_of(evidence, pool, rest)
+        cost = cost_of(evidence, pool, [name for name in agents if name != left_out])
         if cost is None:
             return None
         found.append(estimate_rise(evidence, cost - whole))
     return found
 
 
-def cost_of(evidence: Evidence, pool: str, agents: Sequence[str]) -> FloatArray | None:
-    """Cost (T',) of each case of the comparison, decided by a pool of some agents.
+def _weights(evidence: Evidence, pools: Sequence[Pool]) -> FloatArray | None:
+    """Share (N,) of what all agents change in the probabilities of a pool.
 
-    None where the pool cannot be fitted to them.
+    By the mean absolute contribution to new cases.
     """
-    tried = evidence.compute(try_pools)
-    if tried is None:
+    panel = evidence.panel
+    if not pools or panel.sparse is not None or len(panel.agents) > MOST_AGENTS:
         return None
-    competition, panel = tried.competition, evidence.panel
-    pooled = tried.pooled[pool]
-    if tuple(agents) != panel.agents:
-        places = [panel.agents.index(name) for name in agents]
-        try:
-            pooled = _pool_part(evidence, _fold_pools(evidence, pool), places)
-        except SettingError:
-            return None
-    loss = evidence.planned_loss
-    decided = competition.decide(pooled, loss)[: competition.tested]
-    cases = competition.cases[: competition.tested]
-    costs = loss.on(panel).take(cases).costs
-    return costs.cost_per_case(panel.outcomes[cases], decided, panel.classes)
+    changes = np.zeros(len(panel.agents))
+    folds = evidence.validation.folds if len(pools) > 1 else [((), evidence.cases)]
+    for pool, (_, test) in zip(pools, folds, strict=False):
+        spread = np.linspace(0, len(test) - 1, WEIGHED_CASES // len(pools))
+        cases = np.asarray(test)[np.unique(spread.astype(np.int64))]
+        reported = ~np.isnan(panel.values[cases, :, 0]).all(axis=1)
+        changed = pool.contributions_of(panel.values[cases[reported]])
+        changes += np.abs(changed).sum(axis=(0, 2))
+    total = changes.sum()
+    return changes / total if total > 0 else None
 
 
-def _fold_pools(evidence: Evidence, pool: str) -> list[Pool]:
-    """The pool of each fold, fitted to all agents."""
-    tried = evidence.compute(try_pools)
-    if tried is not None and pool == recommended_pool(evidence) and tried.fitted:
-        return tried.fitted
-    known = evidence.validation.pools
-    folds = len(evidence.validation.folds)
-    return known if len(known) == folds else known[:1] * folds
+# Prices
 
 
-def _pool_part(evidence: Evidence, pools: list[Pool], places: list[int]) -> FloatArray:
-    """Probabilities of the cases that compete, by the agents at these places.
+def check_prices(prices: Mapping[str, float], agents: tuple[str, ...]) -> None:
+    """Refuse prices of agents that the panel does not have, and negative ones."""
+    for name, price in prices.items():
+        if name not in agents:
+            raise AgentError(
+                f"prices must name agents of the panel ({', '.join(agents)}); got "
+                f"{name!r}{suggestion(name, agents)}"
+            )
+        if not 0 <= price < float("inf"):
+            raise SettingError(
+                f"the price of a report must be a number of 0 or more; got {price!r} "
+                f"for {name}"
+            )
 
-    The base rate where none of them reported.
+
+def best_set(
+    evidence: Evidence, pool: str, prices: Mapping[str, float]
+) -> AgentSet | None:
+    """The agents of least cost, prices included; None if nobody has a price.
+
+    Found by taking out, or back in, one agent after another as long as that costs less.
+    What it saves against asking everybody is measured on the cases of each fold by a
+    set that was chosen on the other folds. Everybody is asked where that does not
+    surely save anything: the luckiest of many sets costs less on the cases that it was
+    chosen on.
     """
-    tried = evidence.compute(try_pools)
-    if tried is None:
-        raise AssertionError("a pool is tried before it is fitted to some agents")
-    panel, pairs = tried.competition.panel, tried.competition.pairs
-    reported = np.asarray(~np.isnan(panel.values[:, places, 0]).all(axis=1))
-    pooled = np.empty((len(panel), panel.shape[2]))
-    pooled[:] = evidence.panel.base_rate()
-    agents = [panel.agents[i] for i in places]
-    for fold, (_, test) in enumerate(pairs):
-        known, weights = evidence.compute(_learning_parts)[fold]
-        some = np.flatnonzero(~np.isnan(known.values[:, places, 0]).all(axis=1))
-        part = known.take(some).select_agents(agents) if len(some) else None
-        if part is None:
-            raise SettingError("a fold learns from cases that these agents reported on")
-        own = pools[fold].refit(part, None if weights is None else weights[some])
-        asked = test[reported[test]]
-        answer = own.probabilities(panel.values[asked][:, places])
-        pooled[asked] = from_classes(answer)
-    return pooled[tried.competition.cases]
+    agents = evidence.panel.agents
+    if not prices or not 2 <= len(agents) <= MOST_PRICED or evidence.panel.sparse:
+        return None
+    if cost_of(evidence, pool) is None:
+        return None
+    known: dict[frozenset[str], FloatArray | None] = {}
+
+    def paid(chosen: frozenset[str]) -> FloatArray | None:
+        """Cost (T',) of each case, with what the reports of these agents cost."""
+        if chosen not in known:
+            names = [name for name in agents if name in chosen]
+            cost = cost_of(evidence, pool, names)
+            known[chosen] = (
+                None if cost is None else cost + _price(evidence, names, prices)
+            )
+        return known[chosen]
+
+    cases = tested_cases(evidence)
+    weights = evidence.weights_of(cases)
+    fold = np.zeros(len(cases), dtype=np.int64)
+    for f, (_, test) in enumerate(evidence.validation.folds):
+        fold[np.isin(cases, test)] = f
+    every = np.ones(len(cases), dtype=np.bool_)
+    everybody = frozenset(agents)
+    whole = paid(everybody)
+    if whole is None:
+        return None
+    honest = whole.copy()
+    for f in np.unique(fold):
+        chosen = _search(everybody, paid, fold != f, weights)
+        own = paid(chosen)
+        if own is not None:
+            honest[fold == f] = own[fold == f]
+    saving = _thousandfold(evidence, whole - honest)
+    if saving.low > 0:
+        final = _search(everybody, paid, every, weights)
+    else:
+        final, honest = everybody, whole
+    return AgentSet(
+        tuple(name for name in agents if name in final),
+        tuple(name for name in agents if name not in final),
+        _thousandfold(evidence, honest),
+        _thousandfold(evidence, whole),
+        _thousandfold(evidence, whole - honest),
+    )
 
 
-def _learning_parts(evidence: Evidence) -> list[tuple[Panel, FloatArray | None]]:
-    """Cases that each fold learns from, thinned once for all agents."""
-    return [thin(evidence.panel.take(learn)) for learn, _ in evidence.validation.folds]
+def _search(
+    start: frozenset[str],
+    paid: Callable[[frozenset[str]], FloatArray | None],
+    part: BoolArray,
+    weights: FloatArray | None,
+) -> frozenset[str]:
+    """Take out or back in one agent at a time, as long as that lowers the mean cost."""
+
+    def mean(chosen: frozenset[str]) -> float:
+        cost = paid(chosen)
+        if cost is None:
+            return float("inf")
+        return float(case_mean(cost[part], None if weights is None else weights[part]))
+
+    best, least = start, mean(start)
+    while True:
+        near: Collection[frozenset[str]] = [
+            best ^ {name} for name in sorted(start) if len(best ^ {name}) >= 1
+        ]
+        nearest = min(near, key=lambda chosen: (mean(chosen), len(chosen)))
+        if mean(nearest) >= least:
+            return best
+        best, least = nearest, mean(nearest)
 
 
-def tested_mean(evidence: Evidence, by_case: FloatArray) -> float:
-    """Mean over the cases of the comparison, by their weights."""
-    return estimate_rise(evidence, by_case).value
+def _price(
+    evidence: Evidence, agents: Sequence[str], prices: Mapping[str, float]
+) -> FloatArray:
+    """What the reports of these agents cost in each case of the comparison, (T',)."""
+    panel = evidence.panel
+    places = [panel.agents.index(name) for name in agents]
+    reported = ~np.isnan(panel.values[tested_cases(evidence)][:, places, 0])
+    each = np.array([prices.get(name, 0.0) for name in agents])
+    return np.asarray(reported @ each)
 
 
-def estimate_rise(evidence: Evidence, rise: FloatArray) -> Estimate:
-    """Mean rise in cost (T',) per case of the comparison, with its interval."""
-    tried = evidence.compute(try_pools)
-    if tried is None:
-        raise AssertionError("costs come from a comparison")
-    cases = tried.competition.cases[: tried.competition.tested]
-    weights, groups = evidence.weights_of(cases), evidence.groups_of(cases)
-    units = independent_units(rise[:, None], weights, groups)[:, 0]
-    outcomes = evidence.panel.outcomes[cases]
-    stakes = evidence.loss.take(cases).costs.stakes(outcomes, evidence.panel.classes)
-    unseen = unseen_differences(stakes, outcomes, weights, len(units))
-    drawn = Resamples(len(units) + len(unseen), evidence.resamples, evidence.seed)
-    return estimate_difference(units, unseen, drawn, evidence.level)
+def _thousandfold(evidence: Evidence, cost: FloatArray) -> Estimate:
+    found = scaled(estimate_rise(evidence, cost), PER_THOUSAND)
+    if found is None:
+        raise AssertionError("an estimate is known")
+    return found

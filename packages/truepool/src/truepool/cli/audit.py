@@ -3,7 +3,6 @@
 import json
 import sys
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,6 +47,7 @@ def audit(
             "NAMES",
         ),
     ] = None,
+    price: Annotated[Any, key("price")] = None,
     capacity: options.Capacity = None,
     by: options.By = None,
     level: options.Level = 0.95,
@@ -58,6 +58,9 @@ def audit(
     markdown: options.Markdown = None,
     html: options.Html = None,
     quiet: options.Quiet = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Print all the evidence too.")
+    ] = False,
     since: Annotated[
         Path | None,
         typer.Option(help="JSON file of an earlier audit, to say what changed since."),
@@ -70,7 +73,7 @@ def audit(
 ) -> None:
     """Find out whether the pool in use can be trusted.
 
-    Prints findings in the units of your costs, worst first, and what to do about them.
+    Prints what to do first, what that saves, and what is true of every agent.
     """
     from truepool.audits import audit as judge
     from truepool.cli.costs import check_class_costs
@@ -79,8 +82,8 @@ def audit(
     from truepool.cli.screen import console, progress_bar
     from truepool.core.engine import make_engine
     from truepool.core.files import together, write_text
-    from truepool.render.html.audit import html as page
-    from truepool.render.tables.audit import show
+    from truepool.pages import audit as pages
+    from truepool.pages.wording import Speaker
 
     rule: str | Pool = pool
     if pool.endswith(".pool") or Path(pool).is_file():
@@ -97,6 +100,7 @@ def audit(
             pool=rule,
             capacity=capacity,
             trusted=trusted or (),
+            prices=price or {},
             by=by,
             level=level,
             seed=seed,
@@ -106,22 +110,21 @@ def audit(
             engine=where,
         )
     values = result.to_dict()
+    table = "" if panel is None else str(panel)
+    say = Speaker.of(result, run.voice, table, run.spelled())
     # Every page is rendered before any file is written.
-    pages = [
-        (path, render())
-        for path, render in (
-            (markdown, result.to_markdown),
-            (html, partial(page, result)),
-        )
+    texts = [
+        (path, render(result, say))
+        for path, render in ((markdown, pages.markdown), (html, pages.html))
         if path is not None
     ]
     with together():
         write_json(json_file, values)
-        for path, text in pages:
+        for path, text in texts:
             write_text(path, text)
     run.print_notes()
     if not (quiet or json_file == STDOUT):
-        show(result, console())
+        pages.show(say, console(), verbose=verbose)
         print_files(json_file, markdown, html)
     if fail_on is not None and result.worst() in ("error", fail_on):
         sys.exit(1)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from truepool.cli import options
 from truepool.cli.keys import LOSSES, key, option
-from truepool.cli.run import LEFT_OUT, Run
+from truepool.cli.run import LEFT_OUT, Run, unrelated_outcome
 
 if TYPE_CHECKING:
     from truepool.panel.costs import Costs
@@ -56,9 +56,9 @@ def compare(
     from truepool.comparison import compare as rank
     from truepool.core.engine import make_engine
     from truepool.core.files import together, write_text
-    from truepool.render import labels
-    from truepool.render.tables.comparison import grid, groups
-    from truepool.render.tables.grid import plain
+    from truepool.pages import labels
+    from truepool.pages.comparison import grid, groups
+    from truepool.pages.grid import plain
 
     check_files([panel], [json_file, markdown])
     where = make_engine(engine, address)
@@ -126,19 +126,10 @@ def _print_size(panel: "Panel") -> None:
 
 def _doubt(panel: "Panel", costs: "Costs") -> str | None:
     """Say that the outcome may be the wrong one, and what deciding blindly costs."""
-    from truepool.audits.topics.reversal import best_constant, doubt_outcome
-    from truepool.core.formatting import money
-    from truepool.measures.losses import Loss
+    from truepool.core.sentences import TERMINAL, say
 
-    unrelated = doubt_outcome(panel)
-    if unrelated is None:
-        return None
-    decision, cost = best_constant(panel, Loss("cost", costs).on(panel))
-    return (
-        f"{unrelated} Deciding {decision} in every case would cost "
-        f"{money(cost, costs.currency)} per case: a pool that costs as much knows no "
-        "more than that."
-    )
+    found = unrelated_outcome(panel, costs)
+    return found and say("warning", "unrelated", {"found": found}, TERMINAL)
 
 
 def _others() -> str:

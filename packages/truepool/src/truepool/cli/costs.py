@@ -15,8 +15,8 @@ def check_class_costs(costs: "Costs | None", labels: "Labels") -> None:
     """
     from truepool.core.errors import CostError
     from truepool.core.formatting import amount
-    from truepool.render.config import cost_matrix
-    from truepool.render.labels import class_names
+    from truepool.pages.config import cost_matrix
+    from truepool.pages.labels import class_names
 
     names, usual = class_names(labels.names), (1.0, 1.0, 0.0, 0.0)
     if costs is None:

@@ -23,7 +23,7 @@ def list_datasets(json_file: options.Json = None) -> None:
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import console
     from truepool.datasets.location import folders
-    from truepool.render.tables import data_sources as tables
+    from truepool.pages import data_sources as tables
 
     check_files([], [json_file])
     known = datasets.every().values()
@@ -59,7 +59,7 @@ def verify(
     from truepool.cli.screen import console, progress_bar
     from truepool.core.errors import SourceError
     from truepool.datasets.verification import ABSENT, verify
-    from truepool.render.tables import data_sources as tables
+    from truepool.pages import data_sources as tables
 
     check_files([], [json_file])
     chosen = list(map(_with_files, names)) if names else datasets.every().values()

@@ -37,7 +37,7 @@ POOLS = (
 """Quick to fit: all pools of `compare` would take longer than the rest of the demo."""
 LEARNERS = ("gradient", "fixed-share", "static")
 SHOWN = 5
-"""How many pools of the comparison and findings of the audit are printed."""
+"""How many pools of the comparison are printed."""
 OUTCOME = "malignant"
 FILES = ("panel.csv", "audit.json", "report.html", "weights.svg")
 
@@ -62,7 +62,7 @@ def demo(
     panels = _train(console, seed)
     _compare(console, panels, seed)
     trace = _replay(console, panels)
-    audit = _audit(console, panels, seed)
+    audit = _audit(console, panels, seed, output)
     _write(output, panels, audit, trace)
     record_own_files(output, FILES)
     _print_next_steps(console, output)
@@ -77,7 +77,7 @@ def _skip_compilation() -> None:
 def _train(console: "Console", seed: int) -> "DemoPanels":
     from truepool.cli.demo_panels import build
     from truepool.cli.screen import progress_bar
-    from truepool.render.tables.panel import grid
+    from truepool.pages.panel import grid
 
     _print_step(console, 1, "Train five models on biopsies, each on 3 of 30 features")
     with progress_bar("Training") as progress:
@@ -105,8 +105,8 @@ def _compare(console: "Console", panels: "DemoPanels", seed: int) -> None:
 
     from truepool.cli.screen import progress_bar
     from truepool.comparison import compare
+    from truepool.pages.comparison import grid
     from truepool.panel.costs import Costs
-    from truepool.render.tables.comparison import grid
 
     _print_step(
         console, 2, "Compare ways to pool; a missed cancer costs ten false alarms"
@@ -137,7 +137,7 @@ def _left_out(pools: int) -> "Iterator[str]":
 def comparison_sentence(result: "Comparison") -> str:
     """Say what the best significantly better pool saves, and in which errors."""
     from truepool.comparison import Estimate, is_significant
-    from truepool.render.numbers import per_thousand, percent
+    from truepool.pages.numbers import per_thousand, percent
 
     mean = result["mean"]
     for row in result.rows:
@@ -157,7 +157,7 @@ def comparison_sentence(result: "Comparison") -> str:
 def _replay(console: "Console", panels: "DemoPanels") -> "Trace":
     from truepool.cli.demo_panels import DEGRADED, HOSTILE
     from truepool.online import replay
-    from truepool.render.tables.replay import grid
+    from truepool.pages.replay import grid
 
     _print_step(
         console,
@@ -174,7 +174,7 @@ def _replay(console: "Console", panels: "DemoPanels") -> "Trace":
 
 def weights_sentence(trace: "Trace", failures: "Sequence[tuple[str, int]]") -> str:
     """Say how the weight of agents changed after the case in which they failed."""
-    from truepool.render.numbers import percent
+    from truepool.pages.numbers import percent
 
     if trace.weights is None:
         raise AssertionError("a replay records the weights unless path=False")
@@ -188,51 +188,41 @@ def weights_sentence(trace: "Trace", failures: "Sequence[tuple[str, int]]") -> s
     )
 
 
-def _audit(console: "Console", panels: "DemoPanels", seed: int) -> "Audit":
-    from rich.text import Text
-
+def _audit(
+    console: "Console", panels: "DemoPanels", seed: int, output: Path
+) -> "Audit":
     from truepool.audits import audit
     from truepool.cli.screen import progress_bar
+    from truepool.core.sentences import TERMINAL
+    from truepool.pages.audit import show
+    from truepool.pages.wording import Speaker
     from truepool.panel.costs import Costs
-    from truepool.render.advice import steps
-    from truepool.render.tables.audit import MARKS
-    from truepool.render.tables.grid import print_block, print_steps
-    from truepool.render.verdict import sentence
 
     _print_step(console, 4, "Audit the plain mean on the same cases")
     with progress_bar("Auditing") as progress:
         result = audit(
             panels.faulty, costs=Costs(fn=COST_FN), seed=seed, progress=progress
         )
-    console.print(sentence(result), style="bold", highlight=False)
-    print_steps(console, steps(result))
-    console.print("Findings:", style="bold")
-    for finding, _ in result.groups[:SHOWN]:
-        word, style = MARKS[finding.severity]
-        print_block(console, Text(finding.sentence), Text(f"{word:>7} ", style))
+    table = str(output / "panel.csv")
+    given = f"--outcome {OUTCOME} --cost-fn {COST_FN}"
+    show(Speaker.of(result, TERMINAL, table, given), console)
     _print_takeaway(console, saving_sentence(result))
     return result
 
 
 def saving_sentence(audit: "Audit") -> str:
-    """Say what following the recommendation saves per 1,000 cases."""
-    from truepool.render.advice import pool_name
-    from truepool.render.savings import per_thousand
+    """Say what following the plan saves per 1,000 cases."""
+    from truepool.core.sentences import TERMINAL, say
+    from truepool.pages.wording import Speaker
 
-    plan = audit.recommendation
-    saving = plan.saving if plan.without_saving is None else plan.without_saving
-    if saving is None:
-        return f"no other pool is significantly better than {plan.in_use} here."
-    until = " until the broken models are fixed" if plan.errors else ""
-    return (
-        f"the audit finds what broke and what to do; using {pool_name(plan)} instead "
-        f"of {plan.in_use}{until} saves {per_thousand(audit, saving)}."
-    )
+    saving, voice = audit.plan.saving, Speaker.of(audit, TERMINAL).voice
+    certain = saving is not None and saving.low > 0
+    return say("demo", "saves" if certain else "nothing", {"saving": saving}, voice)
 
 
 def _write(output: Path, panels: "DemoPanels", audit: "Audit", trace: "Trace") -> None:
     from truepool.core.files import write_text
-    from truepool.render import figures
+    from truepool.pages import figures
     from truepool.tables import write_table
 
     panel = panels.faulty

@@ -18,7 +18,7 @@ def help(
     """List the keys of pool.toml and --set, and what they mean."""
     from truepool.cli import keys
     from truepool.cli.screen import console, print_line
-    from truepool.render.tables.grid import Grid
+    from truepool.pages.grid import Grid
 
     print_line(
         "A key stands in pool.toml, beside the table or here, as in threshold = 0.2, "

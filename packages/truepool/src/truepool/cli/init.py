@@ -44,7 +44,7 @@ def init(
     from truepool.cli.outputs import STDOUT, check_files
     from truepool.core.errors import SourceError
     from truepool.core.files import write_text
-    from truepool.render.config import config_text
+    from truepool.pages.config import config_text
     from truepool.tables.read import examine
 
     if output is None and FILE.exists():

@@ -136,6 +136,11 @@ KEYS = {
         "Costs for K classes, one row per true class and one column per decision, in "
         "the order of the class columns: '0,1,1; 10,0,1; 10,1,0'.",
     ),
+    "price": Key(
+        "NUMBER",
+        "What one report of an agent costs, in the unit of the costs, as in "
+        "price.vendor=0.02.",
+    ),
     "capacity": Key(
         "LIMIT",
         "Flag at most this many cases, the most valuable ones: a number, a "
@@ -228,6 +233,18 @@ OF_TABLES = (
     "propensity",
 )
 """Parameters that say what the columns of a table are."""
+OF_COSTS = (
+    "cost_fn",
+    "cost_fp",
+    "cost_tp",
+    "cost_tn",
+    "cost_matrix",
+    "currency",
+    "threshold",
+)
+"""Parameters that say what decisions cost."""
+BY_AGENT = ("scores", "price")
+"""Keys that are set for each agent, as in scores.vendor=0-999."""
 WRITTEN = ("output", "json", "html", "markdown", "plot")
 """Keys that write a file. A file of keys that is found may name those of its own folder
 only: whoever sends a folder with a table may put one into it."""
@@ -241,6 +258,7 @@ MOST_JOBS = 1_000
 OWN = {
     "percent": "true, false or names",
     "scores": "a range such as 0-999, or one for each agent",
+    "price": "a number for each agent, as in price.vendor = 0.02",
     "long": "three columns, of the case, the agent and the report, or false",
 }
 """Keys that may be of several types, and what they must be."""
@@ -421,8 +439,11 @@ def read_settings(settings: Iterable[str], verb: str) -> dict[str, Any]:
         _check_known("--set", name, VERBS[verb], f"{verb} has no such key")
         given = _toml(value)
         if part:
-            if name != "scores":
-                raise SettingError(f"only scores are set for each agent; got {text!r}")
+            if name not in BY_AGENT:
+                raise SettingError(
+                    f"only {' and '.join(BY_AGENT)} are set for each agent; got "
+                    f"{text!r}"
+                )
             given = {part: given}
         if isinstance(given, dict) and isinstance(found.get(name), dict):
             given = found[name] | given
@@ -541,15 +562,22 @@ def _of_its_own(name: str, value: Any) -> Any:
         return value
     if name == "scores":
         return value if isinstance(value, str | dict) else None
+    if name == "price":
+        known = isinstance(value, dict) and all(map(_is_number, value.values()))
+        return {agent: float(each) for agent, each in value.items()} if known else None
     names = _list(name, value) if texts or isinstance(value, str) else []
     if name == "long":
         return tuple(names) if len(names) == 3 else None
     return names or None
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def _of_type(name: str, kind: Any, value: Any) -> Any:
     """Return a value in its type, None where it is none of it."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
+    number = _is_number(value)
     texts = isinstance(value, list) and all(isinstance(v, str | int) for v in value)
     if kind is list:
         given = texts or isinstance(value, str) or number

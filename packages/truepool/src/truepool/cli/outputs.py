@@ -171,7 +171,7 @@ def print_summary(
 ) -> None:
     """Print what was done, after the labels and the number of cases with each."""
     from truepool.cli.screen import print_line
-    from truepool.render.labels import sentence
+    from truepool.pages.labels import sentence
 
     if json_file == STDOUT:
         return

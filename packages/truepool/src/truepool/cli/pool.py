@@ -107,8 +107,8 @@ def _show(
 ) -> None:
     from truepool.cli.score import summary
     from truepool.cli.screen import console, print_line
-    from truepool.render.labels import sentence
-    from truepool.render.tables.weights import explanation_grids
+    from truepool.pages.labels import sentence
+    from truepool.pages.weights import explanation_grids
 
     print_line(sentence(rule.labels_, rule.training_.counts))
     if explanation.why is not None:

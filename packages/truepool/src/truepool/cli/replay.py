@@ -67,9 +67,9 @@ def replay(
     from truepool.core.files import together
     from truepool.online.experts import NAME
     from truepool.online.replays import as_learner
+    from truepool.pages import figures, labels
+    from truepool.pages import replay as tables
     from truepool.panel.panel import Panel
-    from truepool.render import figures, labels
-    from truepool.render.tables import replay as tables
 
     check_files([panel], [json_file, plot])
     run.check_unweighted(declared, "online learners count")
@@ -155,7 +155,7 @@ def _replay_panel(
     """Replay a panel in memory, with one learner after another."""
     from truepool.cli.screen import progress_bar
     from truepool.online import replay as run
-    from truepool.render import figures
+    from truepool.pages import figures
 
     if how.drawn is not None:
         _check_path(len(cases), len(cases.agents))
@@ -187,7 +187,7 @@ def _replay_dataset(
     from truepool.cli.screen import row_progress
     from truepool.measures.fixed_weights import MAX_GRAM
     from truepool.online.dataset_replay import replay_dataset
-    from truepool.render import figures
+    from truepool.pages import figures
 
     what = ", ".join(learner.name for learner in learners)
     with row_progress("Replaying", panels.dataset.rows, what) as progress:

@@ -73,6 +73,17 @@ class Run:
         """Return what was given, else the default."""
         return self.given.get(parameter, default)
 
+    def spelled(self) -> str:
+        """Return what was said of the table and its costs, as a command repeats it."""
+        typed = [
+            (name, value)
+            for name, value in self.given.items()
+            if self.givers[name] in ("option", "set")
+            and name in (*keys.OF_TABLES, *keys.OF_COSTS)
+        ]
+        parts = (setting(n.replace("_", "-"), v, self.voice) for n, v in typed)
+        return " ".join(parts)
+
     def note(self, sentence: str, *, first: bool = False) -> None:
         """Say a sentence when the verb is done, so that an error stands alone."""
         self.notes.insert(0 if first else len(self.notes), sentence)
@@ -321,42 +332,44 @@ class Run:
 
     def note_faults(self, panel: "Panel", *, outcome: bool = True) -> None:
         """Warn, as the audit does, of a wrong outcome, label, and of broken agents."""
-        from truepool.audits.topics.feeds import dead_feeds
-        from truepool.audits.topics.reversal import (
-            doubt_labels,
-            doubt_outcome,
-            reversed_agents,
-        )
-        from truepool.core.formatting import join_names, pluralize
+        from truepool.audits.checks.feeds import dead_feeds
+        from truepool.audits.checks.reversal import doubt_labels, reversed_agents
+        from truepool.pages.wording import sentence
 
-        unrelated = doubt_outcome(panel) if outcome else None
-        if unrelated is not None:
-            self.warn(unrelated, first=True)
+        if outcome:
+            unrelated = unrelated_outcome(panel)
+            if unrelated is not None:
+                self.warn(unrelated, first=True)
         doubt = doubt_labels(panel)
         if doubt is not None:
-            self.warn(f"{doubt.sentence} {doubt.cure}")
+            found = sentence(say("finding", "reversed-labels", doubt.facts, self.voice))
+            cure = {"set": setting("positive", doubt.other, self.voice)}
+            fields = {**doubt.facts, **cure, "found": found}
+            self.warn(say("warning", "labels", fields, self.voice))
         turned = reversed_agents(panel) if doubt is None else []
         if turned:
-            agents = [
-                f"{one.agent} (AUC {one.area:.2f} on {pluralize(one.cases, 'case')})"
+            named = [
+                say("warning", "reversed-agent", vars(one), self.voice)
                 for one in turned
             ]
-            one = len(turned) == 1
-            self.warn(
-                f"{join_names(agents)} {'reports' if one else 'report'} the opposite "
-                "of what happens: the higher the report, the less likely the event. "
-                f"{self._repair([each.agent for each in turned], panel)}"
-            )
+            who = [one.agent for one in turned]
+            said = say("warning", "reversed", {"agents": named}, self.voice)
+            self.warn(f"{said} {self._repair(who, panel)}")
         feeds = dead_feeds(panel)
         if feeds:
-            said = " ".join(feed.sentence for feed in feeds)
+            said = " ".join(
+                sentence(
+                    say("dead", feed.code, {**feed.facts, "agent": feed.agent}),
+                    [feed.agent],
+                )
+                for feed in feeds
+            )
             self.warn(f"{said} {self._repair([feed.agent for feed in feeds], panel)}")
 
     def _repair(self, broken: "list[str]", panel: "Panel") -> str:
-        feed, them = ("its feed", "it") if len(broken) == 1 else ("their feeds", "them")
-        options = leaving_out(broken, panel.agents)
-        out = f", or leave {them} out ({options})" if options else ""
-        return f"Have {feed} fixed{out}; truepool audit says what that costs or saves."
+        options, who = leaving_out(broken, panel.agents), {"who": broken}
+        out = say("warning", "out", {**who, "set": options}) if options else ""
+        return say("warning", "fix", {**who, "out": out}, self.voice)
 
     def note_one_class(self, counts: tuple[int, ...], labels: "Labels") -> None:
         """Warn first that every case has the same outcome: little is learned."""
@@ -523,3 +536,28 @@ def _read_line(prompt: str) -> str:
     if not line:
         raise typer.Abort
     return line.strip()
+
+
+def unrelated_outcome(panel: "Panel", costs: "Costs | None" = None) -> str | None:
+    """Say that the outcome may be the wrong one, and what deciding blindly costs."""
+    from dataclasses import asdict
+
+    from truepool.audits.checks.reversal import best_constant, is_unrelated
+    from truepool.audits.values import PER_THOUSAND
+    from truepool.measures.losses import Loss
+    from truepool.pages.costs import unit
+    from truepool.pages.wording import sentence
+    from truepool.panel.costs import Costs
+
+    if not is_unrelated(panel):
+        return None
+    used = costs or Costs()
+    decision, cost = best_constant(panel, Loss("cost", used).on(panel))
+    facts = {
+        "positive": str(panel.labels.positive),
+        "negative": str(panel.labels.negative),
+        "decision": str(decision),
+        "cost": PER_THOUSAND * cost,
+    }
+    voice = replace(TERMINAL, currency=unit(asdict(used)))
+    return sentence(say("finding", "unrelated-outcome", facts, voice))

@@ -33,7 +33,7 @@ def show(
 def print_card(card: "Card") -> None:
     """Print the card of a pool."""
     from truepool.cli.screen import console
-    from truepool.render.tables import pool_card
+    from truepool.pages import pool_card
 
     for grid in pool_card.grids(card):
         grid.print(console())

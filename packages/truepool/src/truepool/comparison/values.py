@@ -133,7 +133,7 @@ class Comparison:
         return cast(dict[str, Any], _plain(values))
 
     def _repr_html_(self) -> str:
-        return str(display.render("truepool.render.html.notebook", "comparison", self))
+        return str(display.render("truepool.pages.notebook", "comparison", self))
 
     def __repr__(self) -> str:
         best = self.rows[0]

@@ -10,7 +10,7 @@ from typing import Any
 def render(module: str, function: str, *values: Any) -> Any:
     """Call a function of a module with the values.
 
-    >>> render("truepool.render.numbers", "percent", 0.25)
+    >>> render("truepool.pages.numbers", "percent", 0.25)
     '25.0 %'
     """
     return getattr(import_module(module), function)(*values)

@@ -1,8 +1,9 @@
 """Formats of numbers in text: three significant figures by default."""
 
 import re
-from collections.abc import Sequence
-from math import floor, isfinite, isnan, log10
+from collections.abc import Callable, Sequence
+from math import ceil, floor, isfinite, isinf, isnan, log10
+from typing import Protocol
 
 
 def number(value: float, like: float | None = None) -> str:
@@ -27,6 +28,92 @@ def money(value: float, currency: str = "") -> str:
     ('0.142 EUR', '12.3')
     """
     return f"{number(value)} {currency}".rstrip()
+
+
+class Interval(Protocol):
+    """A number with its interval."""
+
+    @property
+    def value(self) -> float:
+        """The number."""
+
+    @property
+    def low(self) -> float:
+        """Its lower bound; NaN where it has none."""
+
+    @property
+    def high(self) -> float:
+        """Its upper bound."""
+
+
+def quantity(value: float, places: int | None = None) -> str:
+    """Return an amount by thousands: three significant figures, a whole one as it is.
+
+    >>> quantity(1234.5), quantity(-0.042), quantity(3.0, places=1), quantity(76.0)
+    ('1,234', '-0.0420', '3.0', '76')
+    """
+    if not isfinite(value):
+        return f"{value:+g}" if isinf(value) else "-"
+    if places is None:
+        whole = value.is_integer() or value == 0
+        places = 0 if whole else min(max(0, 2 - floor(log10(abs(value)))), 6)
+    return f"{value:z,.{places}f}"
+
+
+def measured(
+    value: Interval | float | None, form: Callable[..., str] = quantity
+) -> str:
+    """Return a number, with its interval where it has one, as precise as that is.
+
+    >>> measured(None), measured(0.5), measured(1200)
+    ('-', '0.500', '1,200')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, int | float):
+        return form(float(value))
+    if isnan(value.low) or isnan(value.high):
+        return form(value.value)
+    places = _places(value.high - value.low)
+    ends = format_interval(form(value.low, places), form(value.high, places))
+    return f"{form(value.value, places)} {ends}"
+
+
+def _places(width: float) -> int | None:
+    """Decimals that an interval of this width leaves meaning, one or two figures of it.
+
+    >>> _places(28.0), _places(2.4), _places(0.1), _places(0.0)
+    (0, 1, 2, None)
+    """
+    if not isfinite(width) or width <= 0:
+        return None
+    return min(max(0, ceil(0.7 - log10(width))), 6)
+
+
+def format_interval(low: str, high: str) -> str:
+    """Return an interval in brackets, without leading zeros.
+
+    >>> format_interval("-0.111", "+0.023"), format_interval("0.9", "10.2")
+    ('[-.111, +.023]', '[.9, 10.2]')
+    """
+    return "[" + ", ".join(re.sub(r"^([+-]?)0\.", r"\1.", x) for x in (low, high)) + "]"
+
+
+def format_p_value(p_value: float | None) -> str:
+    """Return a p-value; below 0.001 as ``< 0.001``, below 0.05 never as 0.050.
+
+    >>> format_p_value(0.0412), format_p_value(1e-9), format_p_value(None)
+    ('0.041', '< 0.001', '-')
+    >>> format_p_value(0.04962), format_p_value(0.050003), format_p_value(0.049999)
+    ('0.0496', '0.050', '0.0499')
+    """
+    if p_value is None or isnan(p_value):
+        return "-"
+    if p_value < 0.001:
+        return "< 0.001"
+    if p_value < 0.05 <= round(p_value, 3):
+        return f"{floor(p_value * 10_000) / 10_000:.4f}"
+    return f"{p_value:.3f}"
 
 
 def in_unit(what: str, unit: str) -> str:
@@ -76,6 +163,35 @@ def percent(value: float) -> str:
         return "< 0.000001 %"
     places = 1 - floor(log10(share)) if 0 < share < 0.1 else 1
     return f"{share:.{min(places, 6)}f} %"
+
+
+def measured_share(value: Interval | float | None) -> str:
+    """Return a share as a percentage, with its interval where it has one.
+
+    >>> measured_share(0.1234), measured_share(0.42), measured_share(None)
+    ('12.3 %', '42.0 %', '-')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, int | float):
+        return percent(value)
+    if isnan(value.low) or isnan(value.high):
+        return percent(value.value)
+    shares = [100 * x for x in (value.value, value.low, value.high)]
+    places = _places(shares[2] - shares[1])
+    shown, low, high = (quantity(share, places) for share in shares)
+    return f"{shown} % {format_interval(low, high)}"
+
+
+def share(p: float) -> str:
+    """Percentage with two significant digits of how far it is from 0 or 100 %.
+
+    >>> [share(p) for p in (0.0, 0.00018, 0.0011, 0.016, 0.0996, 0.31, 0.9989, 1.0)]
+    ['0 %', '0.018 %', '0.11 %', '1.6 %', '10 %', '31 %', '99.89 %', '100 %']
+    """
+    rest = float(f"{100 * min(p, 1 - p):.1e}")
+    places = 1 - floor(log10(rest)) if rest > 0 else 0
+    return f"{100 * p:.{min(places, 6)}f}".removesuffix(".0") + " %"
 
 
 def pluralize(count: int, what: str) -> str:

@@ -1,9 +1,13 @@
 """Sentences: templates of ``words/``, found by code, filled with values.
 
-A template is a format string of Python with three more specifications:
-``{count:#case}`` is a count with its noun (2 cases), ``{count:is|are}`` chooses a word
-by a count, and ``{names:and}`` or ``{names:or}`` joins names. What is spelled in
-another way in Python, on the terminal and over HTTP has a template per dialect.
+A template is a format string of Python with more specifications: ``{count:#case}`` is a
+count with its noun (2 cases), ``{count:is|are}`` chooses a word by a count or a list of
+names, and ``{names:and}`` or ``{names:or}`` joins names. ``{x:number}``,
+``{x:percent}``, ``{x:money}`` and ``{x:p}`` write a number, a share, a cost and a
+p-value, with the interval where there is one; ``{x:share}`` a share with two digits,
+``{x:report}`` a report and ``{x:pairs}`` pairs of names. What is spelled in another way
+in Python, on the terminal and over HTTP has a template per dialect, and what has
+several forms one for each, chosen by the field ``form``.
 """
 
 import tomllib
@@ -17,7 +21,15 @@ from string import Formatter
 from typing import Any, Literal, TypeAlias, final
 
 from truepool.core import plugins
-from truepool.core.formatting import join_names, pluralize
+from truepool.core.formatting import (
+    Interval,
+    format_p_value,
+    join_names,
+    measured,
+    measured_share,
+    pluralize,
+    share,
+)
 
 Dialect: TypeAlias = Literal["python", "terminal", "http"]
 
@@ -31,6 +43,8 @@ class Voice:
     case: str = "case"
     agent: str = "agent"
     report: str = "report"
+    currency: str = ""
+    """Unit of the costs."""
 
 
 PYTHON, TERMINAL = Voice(), Voice("terminal")
@@ -38,17 +52,84 @@ SPLIT = ("percent", "long")
 """Keys whose names one text may separate by commas."""
 
 
+COUNTED = ("false alarms", "errors")
+"""Units of costs that are counted, unlike money."""
+NAMED = 5
+"""So many names are listed; of more, the first ones."""
+QUOTED = 4
+"""Of more classes than these, a report is quoted by the likeliest."""
+
+
 @final
 class _Formatter(Formatter):
+    def __init__(self, currency: str) -> None:
+        self.currency = currency
+
     def format_field(self, value: Any, format_spec: str) -> str:
         if format_spec.startswith("#"):
             return pluralize(value, format_spec[1:])
         if "|" in format_spec:
+            count = len(value) if isinstance(value, list | tuple) else value
             one, _, many = format_spec.partition("|")
-            return one if value == 1 else many
+            return one if count == 1 else many
         if format_spec in ("and", "or"):
             return join_names([str(each) for each in value], format_spec) or "none"
+        if format_spec == "number":
+            return measured(value)
+        if format_spec == "percent":
+            return measured_share(value)
+        if format_spec == "share":
+            return share(value)
+        if format_spec == "report":
+            return report(value)
+        if format_spec == "pairs":
+            return join_names([f"{a} and {b}" for a, b in value], "as well as")
+        if format_spec == "money":
+            return cost(value, self.currency)
+        if format_spec == "p":
+            return format_p_value(value)
         return str(super().format_field(value, format_spec))
+
+
+def report(value: float | Mapping[str, float]) -> str:
+    """Return a report, with more than two classes that of each, or of the likeliest.
+
+    >>> report(0.31), report({"red": 0.2, "green": 0.8})
+    ('31 %', 'red 20 %, green 80 %')
+    >>> report(dict(a=0.1, b=0.1, c=0.5, d=0.2, e=0.1))
+    'c 50 %, others less'
+    """
+    if not isinstance(value, Mapping):
+        return share(value)
+    if len(value) > QUOTED:
+        likeliest = max(value, key=lambda name: value[name])
+        return f"{likeliest} {share(value[likeliest])}, others less"
+    return ", ".join(f"{name} {share(p)}" for name, p in value.items())
+
+
+def cost(value: Interval | float | None, unit: str) -> str:
+    """Return a cost in its unit; what is counted is not what it costs.
+
+    >>> cost(76.0, "EUR"), cost(76.0, "false alarms"), cost(1.0, "errors")
+    ('76 EUR', 'the cost of 76 false alarms', 'the cost of 1 error')
+    """
+    amount, space, interval = measured(value).partition(" ")
+    if unit not in COUNTED:
+        return f"{amount} {unit}".rstrip() + space + interval
+    noun = unit.removesuffix("s") if amount in ("1", "1.00") else unit
+    amount = "1" if amount == "1.00" else amount
+    return f"the cost of {amount} {noun}{space}{interval}"
+
+
+def few(names: Sequence[str], most: int = NAMED) -> tuple[str, ...]:
+    """Return the names, or the first ones and how many more there are.
+
+    >>> few(["a", "b", "c"], 2), few(["a", "b"], 2)
+    (('a', '2 others'), ('a', 'b'))
+    """
+    if len(names) <= most:
+        return tuple(names)
+    return (*names[: most - 1], f"{len(names) - most + 1:,} others")
 
 
 @cache
@@ -73,8 +154,11 @@ def say(kind: str, code: str, fields: Mapping[str, Any], voice: Voice = PYTHON) 
     """
     template = catalogue()[kind][code]
     if isinstance(template, dict):
-        template = template.get(voice.dialect, template["python"])
-    return _Formatter().vformat(template, (), {"voice": voice, **fields})
+        dialect = voice.dialect if voice.dialect in template else "python"
+        form = fields.get("form")
+        template = template[form if form in template else dialect]
+    fill = _Formatter(voice.currency).vformat
+    return fill(template, (), {"voice": voice, **fields})
 
 
 def setting(key: str, value: Any, voice: Voice = PYTHON) -> str:

@@ -190,9 +190,9 @@ class Stream:
         update computed again may differ in the last bit.
 
         >>> stream = Stream("hedge", agents=("rf", "gbm"), rate=1.0)
-        >>> stream.learned
-        array([1., 1.])
-        >>> stream.learned = [1.0, 3.0]
+        >>> stream.learned.tolist()
+        [0.5, 0.5, 0.0, 1.0, 0.0, 0.0, 0.0]
+        >>> stream.learned = [0.25, 0.75, 0.0, 1.0, 0.0, 0.0, 0.0]
         >>> stream.weights
         {'rf': 0.25, 'gbm': 0.75}
         """

@@ -184,7 +184,7 @@ class Trace:
         return np.asarray(gap.cumsum())
 
     def _repr_html_(self) -> str:
-        return str(display.render("truepool.render.html.notebook", "trace", self))
+        return str(display.render("truepool.pages.notebook", "trace", self))
 
     def __repr__(self) -> str:
         losses = self.losses[~np.isnan(self.losses)]

@@ -537,8 +537,7 @@ class Panel:
         array([[1., 0.],
                [0., 1.]])
         """
-        silent = count_missing(reports) if self.silent else 0
-        return self._replace(given=squeeze(reports), silent=silent)
+        return self._replace(given=squeeze(reports), silent=count_missing(reports))
 
     def select_agents(self, agents: Sequence[str]) -> Self | None:
         """Return the panel of some agents; None if a case is left without a report.
@@ -635,7 +634,7 @@ class Panel:
         return len(self.given)
 
     def _repr_html_(self) -> str:
-        return str(display.render("truepool.render.html.notebook", "panel", self))
+        return str(display.render("truepool.pages.notebook", "panel", self))
 
     def __repr__(self) -> str:
         shown = ", ".join(self.agents[:5]) + (", ..." if len(self.agents) > 5 else "")

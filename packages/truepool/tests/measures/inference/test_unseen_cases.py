@@ -12,7 +12,7 @@ from truepool.measures.inference import (
     unseen_errors,
     with_unseen,
 )
-from truepool.render.tables.comparison import grid
+from truepool.pages.comparison import grid
 
 FN = 100.0
 CASES, POSITIVES, LOST, SPARED = 3_000, 0.01, 0.02, 0.06

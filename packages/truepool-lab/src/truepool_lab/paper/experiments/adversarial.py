@@ -10,7 +10,7 @@ from truepool.core.engine import Cell, Row
 from truepool.pools import Pool
 from truepool.pools.median import Median
 from truepool.pools.trimmed import Trimmed
-from truepool.render.figures.charts import heatmap
+from truepool_lab.paper.charts import heatmap
 from truepool_lab.paper.interface import Experiment, Reading, Size, row
 from truepool_lab.paper.methods import pool_with, tally, vcg
 from truepool_lab.paper.real_task import PACKAGES, ROWS, SOURCES, task, ten_agents

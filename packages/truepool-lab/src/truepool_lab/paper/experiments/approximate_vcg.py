@@ -8,8 +8,8 @@ from truepool import VCG, Panel
 from truepool.core.arrays import FloatArray
 from truepool.core.engine import Cell, Row, cells
 from truepool.measures.scores import confusion
-from truepool.render.figures.charts import Series, lines
 from truepool_lab.datasets import nsl_kdd
+from truepool_lab.paper.charts import Series, lines
 from truepool_lab.paper.interface import Experiment, Reading, Size, row
 from truepool_lab.paper.settings import COSTS, THRESHOLD
 from truepool_lab.paper.synthetic_task import first_agents, panels

@@ -7,7 +7,7 @@ import numpy as np
 
 from truepool import replay
 from truepool.core.engine import Cell, Row, cells
-from truepool.render.figures.charts import Series, lines
+from truepool_lab.paper.charts import Series, lines
 from truepool_lab.paper.interface import Experiment, Reading, Size, row
 from truepool_lab.paper.settings import SKILLS
 from truepool_lab.paper.verdicts import Measurement, Place, summarise

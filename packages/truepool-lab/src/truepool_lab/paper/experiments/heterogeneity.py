@@ -7,7 +7,7 @@ from truepool import Panel
 from truepool.agents import zoo
 from truepool.core.engine import Cell, Row
 from truepool.measures.diversity import disagreement, mean_over_pairs
-from truepool.render.figures.charts import Series, lines
+from truepool_lab.paper.charts import Series, lines
 from truepool_lab.paper.interface import Axes, Experiment, Reading, Size, row
 from truepool_lab.paper.methods import pool_with, tally, vcg
 from truepool_lab.paper.real_task import PACKAGES, ROWS, SOURCES, THRESHOLDS, task

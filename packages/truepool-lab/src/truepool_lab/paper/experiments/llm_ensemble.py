@@ -12,12 +12,12 @@ from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.engine import Cell, Row, cells
 from truepool.core.errors import EndpointError
 from truepool.measures.scores import confusion
+from truepool.pages.figures.style import house_style
 from truepool.pools import Pool
 from truepool.pools.best_agent import BestAgent
 from truepool.pools.median import Median
 from truepool.pools.trimmed import Trimmed
-from truepool.render.figures.charts import draw_bars, side_by_side
-from truepool.render.figures.style import house_style
+from truepool_lab.paper.charts import draw_bars, side_by_side
 from truepool_lab.paper.interface import Experiment, Reading, Size, model_in_use, row
 from truepool_lab.paper.methods import vcg
 from truepool_lab.paper.real_task import FIFTH, reports

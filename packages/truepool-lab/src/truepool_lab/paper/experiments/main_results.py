@@ -8,16 +8,16 @@ from truepool.core.arrays import FloatArray
 from truepool.core.engine import Cell, Row
 from truepool.measures.diversity import correlation, mean_over_pairs
 from truepool.measures.scores import ece
+from truepool.pages.figures.style import house_style
 from truepool.pools import Pool
 from truepool.pools.bayes import Bayes
 from truepool.pools.platt import Platt
-from truepool.render.figures.charts import (
+from truepool_lab.paper.charts import (
     draw_diagonal,
     draw_lines,
     lines,
     side_by_side,
 )
-from truepool.render.figures.style import house_style
 from truepool_lab.paper.curves import bin_counts, curve, points
 from truepool_lab.paper.interface import Axes, Experiment, Reading, row
 from truepool_lab.paper.methods import (

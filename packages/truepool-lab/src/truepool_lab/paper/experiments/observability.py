@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 
 from truepool.core.engine import Cell, Row
-from truepool.render.figures.charts import Series, lines
 from truepool_lab.games import Equilibrium
 from truepool_lab.paper.canonical_game import (
     ABOVE,
@@ -19,6 +18,7 @@ from truepool_lab.paper.canonical_game import (
     row_name,
     solve,
 )
+from truepool_lab.paper.charts import Series, lines
 from truepool_lab.paper.interface import Axes, Reading, row
 from truepool_lab.paper.verdicts import numbers, summarise
 

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 from truepool import VCG
 from truepool.core.engine import Cell, Row, cells
 from truepool.measures.scores import confusion
+from truepool.pages.figures.style import house_style
 from truepool.pools import Pool
 from truepool.pools.stacked_lr import StackedLR
 from truepool.pools.vote import Vote
-from truepool.render.figures.charts import Series, draw_bars, draw_lines, side_by_side
-from truepool.render.figures.style import house_style
 from truepool_lab.paper.canonical_game import (
     ABOVE,
     CALIBRATED,
@@ -18,6 +17,7 @@ from truepool_lab.paper.canonical_game import (
     game_cells,
     solve,
 )
+from truepool_lab.paper.charts import Series, draw_bars, draw_lines, side_by_side
 from truepool_lab.paper.interface import Experiment, Reading, Size, row
 from truepool_lab.paper.settings import COSTS, THRESHOLD, VALIDATION_SHARE
 from truepool_lab.paper.synthetic_task import task, train_ensemble

@@ -10,7 +10,7 @@ from truepool.core.arrays import IntArray
 from truepool.core.engine import Cell, Row
 from truepool.pools import Pool
 from truepool.pools.vote import Vote
-from truepool.render.figures.charts import Series, lines
+from truepool_lab.paper.charts import Series, lines
 from truepool_lab.paper.interface import Axes, Experiment, Reading, Size, row
 from truepool_lab.paper.methods import pool_with, tally, vcg
 from truepool_lab.paper.real_task import PACKAGES, PROTOCOL, ROWS, SOURCES, Task, task

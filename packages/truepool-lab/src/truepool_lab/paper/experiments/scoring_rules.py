@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, final
 
 from truepool.core.engine import Cell, Row
-from truepool.render.figures.charts import bars
 from truepool_lab.paper.canonical_game import (
     BELOW,
     CALIBRATED,
@@ -14,6 +13,7 @@ from truepool_lab.paper.canonical_game import (
     row_name,
     solve,
 )
+from truepool_lab.paper.charts import bars
 from truepool_lab.paper.interface import Axes, Reading, row
 from truepool_lab.paper.verdicts import numbers, summarise
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from truepool import replay
 from truepool.core.engine import Cell, Row
-from truepool.render.figures.charts import Series, lines
+from truepool_lab.paper.charts import Series, lines
 from truepool_lab.paper.interface import Experiment, Reading, Size, row
 from truepool_lab.stress.drift import quality_panel
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from truepool.render.html import Section, page
+from truepool.pages.html import html as to_html
+from truepool.pages.page import Page, Section, Template
 from truepool_lab.paper.render.cells import cell_texts
 from truepool_lab.paper.render.report import (
     LEGEND,
@@ -16,6 +17,7 @@ from truepool_lab.paper.render.report import (
     sentence,
     summary,
 )
+from truepool_lab.paper.render.svg import StyleSheet, inline
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,35 +25,41 @@ if TYPE_CHECKING:
 
 def html(data: PlainData, figures: "Mapping[str, Figure]") -> str:
     """Return the page, with the figures that have been drawn."""
-    sections = [
-        _section(label, table, {k: v for k, v in figures.items() if k == label})
+    sheet = StyleSheet()
+    sections = tuple(
+        _section(label, table, figures.get(label), sheet)
         for label, table in data["tables"].items()
-    ]
-    return page(
+    )
+    title = "The paper, re-run"
+    return to_html(
+        Page(title, title, sections),
         "reproduction.html.j2",
         package=__package__,
-        title="The paper, re-run",
         data=data,
         counts=conclusion_counts(data),
         summary=summary(data),
         legend=LEGEND,
-        sections=sections,
+        rules=sheet.rules,
     )
 
 
-def _section(label: str, table: PlainData, figures: "Mapping[str, Figure]") -> Section:
-    heading = label
+def _section(
+    label: str, table: PlainData, figure: "Figure | None", sheet: StyleSheet
+) -> Section:
     columns, keys, cells = layout(table)
     rows = [(key, [_cell(cells.get((key, c))) for c in columns]) for key in keys]
+    caption = sentence(table["title"])
     shown = {
-        "caption": sentence(table["title"]),
+        "title": label,
+        "caption": caption,
+        "drawing": figure and inline(figure, caption, label, sheet=sheet),
         "conclusions": table["conclusions"],
         "agreement": agreement_text(table) if table["cells"] else "",
         "headers": [*table["row_key"], *columns],
         "rows": rows,
         "notes": notes(table),
     }
-    return Section(label, heading, heading, "table.html.j2", shown, figures)
+    return Section(label, label, (Template("table.html.j2", shown),))
 
 
 def _cell(cell: PlainData | None) -> PlainData | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from truepool.core.errors import SourceError
 from truepool.core.files import write_text
 from truepool.core.formatting import pluralize
-from truepool.render.tables.grid import Grid
+from truepool.pages.grid import Grid
 from truepool_lab.paper.render import conclusions
 from truepool_lab.paper.render.cells import cell_texts
 

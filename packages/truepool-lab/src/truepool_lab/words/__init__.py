@@ -1,0 +1,1 @@
+"""Sentences of the checks of this distribution, by code."""

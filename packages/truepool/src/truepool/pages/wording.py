@@ -1,0 +1,318 @@
+"""What an audit says: its values as the fields of templates in ``words/``."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from shlex import quote
+from typing import Any
+
+from truepool.audits import kinds
+from truepool.audits.values import Audit, Change, Diagnosis, Finding, Note, Step
+from truepool.comparison import Estimate
+from truepool.core.formatting import amount, in_unit, measured
+from truepool.core.sentences import PYTHON, Voice, catalogue, few, say, setting
+from truepool.pages import costs
+
+REASONS = 2
+"""States that a verdict names; the table has all."""
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """Says what an audit has found, in a voice.
+
+    ``table`` is its name in commands and ``given`` the options of the run, which they
+    repeat.
+    """
+
+    audit: Audit
+    voice: Voice
+    table: str = "TABLE"
+    given: str = ""
+
+    @classmethod
+    def of(
+        cls, audit: Audit, voice: Voice = PYTHON, table: str = "", given: str = ""
+    ) -> "Speaker":
+        """Return one that speaks in the units of the audit's costs."""
+        unit = costs.unit(audit.costs, audit.classes)
+        name = table or audit.source or "TABLE"
+        return cls(audit, replace(voice, currency=unit), name, given)
+
+    def text(self, code: str, /, **fields: Any) -> str:
+        """Return a title, a header, a caption and the like."""
+        return say("audit", code, {**self.common, **fields}, self.voice)
+
+    def cost(self, code: str) -> str:
+        """Return the name of a column of costs, with the currency if there is one."""
+        return in_unit(self.text(code), self.audit.currency)
+
+    def money(self, value: Estimate | float | None) -> str:
+        """Return a cost with its interval and currency."""
+        return f"{measured(value)} {self.voice.currency}".rstrip()
+
+    @property
+    def common(self) -> dict[str, Any]:
+        """What any sentence may name."""
+        audit, unit = self.audit, self.voice.currency
+        return {
+            "cases": audit.cases,
+            "agents": len(audit.agents),
+            "level": f"{100 * audit.level:g} %",
+            "unit": f", in {unit}" if unit else "",
+            "by": audit.by,
+            "tested": audit.plan.tested or audit.cases,
+            "pool": audit.pool.who,
+        }
+
+    # Diagnoses
+
+    def hidden(self, diagnosis: Diagnosis) -> bool:
+        """Whether it means nothing while the outcome is in doubt."""
+        if not self.audit.plan.in_doubt:
+            return False
+        kind = kinds.every().get(diagnosis.code)
+        return kind is None or (kind.needs_outcomes and not (kind.doubts or kind.asked))
+
+    def state(self, diagnosis: Diagnosis) -> str:
+        """Return what is true of an agent, the pool or the outcome, as a label."""
+        if self.hidden(diagnosis):
+            return say("state", "unjudged", {}, self.voice)
+        state, found = _state(diagnosis.code), diagnosis.finding
+        if found is not None and _known("state-of", state):
+            fields = {"segments": few(found.segments), "other": found.who[-1]}
+            return say("state-of", state, fields, self.voice)
+        return self.label(diagnosis.code)
+
+    def label(self, code: str) -> str:
+        """Return the label of a code; that of a plug-in may have none."""
+        state = _state(code)
+        return say("state", state, {}, self.voice) if _known("state", state) else state
+
+    def since(self, finding: Diagnosis | Finding) -> str:
+        """Return when it began; empty if it was always so."""
+        if finding.date or finding.since is None:
+            return finding.date
+        return self.text("case", case=finding.since + 1)
+
+    def finding(self, finding: Finding) -> str:
+        """Return the sentence of a finding."""
+        fields = {
+            **self.common,
+            "number": finding.number,
+            "of": finding.unit,
+            "saving": finding.saving,
+            "p": finding.p_value,
+            "date": self.since(finding),
+            "segments": finding.segments,
+            **finding.facts,
+            "who": few(finding.who),
+            "agent": finding.who[0] if finding.who else "",
+            "other": finding.who[1] if len(finding.who) > 1 else "",
+        }
+        if _known("finding", finding.code):
+            text = say("finding", finding.code, fields, self.voice)
+            return sentence(text, names=finding.who)
+        return self.text("finding", code=finding.code, who=few(finding.who))
+
+    def unit(self, finding: Finding) -> str:
+        """Return what the number of a finding is of."""
+        if _known("unit", finding.unit):
+            return say("unit", finding.unit, self.common, self.voice)
+        return finding.unit or self.text("number")
+
+    def note(self, note: Note) -> str:
+        """Return what was sampled or assumed."""
+        if _known("note", note.code):
+            fields = {**self.common, **note.facts}
+            return sentence(say("note", note.code, fields, self.voice))
+        return note.code
+
+    # The verdict
+
+    def verdict(self) -> str:
+        """Say in one line whether the pool can be trusted."""
+        audit, plan = self.audit, self.audit.plan
+        code = "asked" if plan.in_doubt else plan.trust.replace(" ", "-")
+        if plan.trust == "yes" and plan.change:
+            code = "yes-and-change"
+        fields = {
+            **self.common,
+            "positives": audit.positives,
+            "better": self.pool(plan.pool or "", plan.without),
+            "reasons": "; ".join(self._reasons()),
+            "question": " ".join(self._questions()),
+        }
+        return say("verdict", code, fields, self.voice)
+
+    def _reasons(self) -> Iterator[str]:
+        """Yield why, the worst first: all agents of a state together."""
+        audit = self.audit
+        worst = [one for one in audit.diagnoses if one.severity == audit.worst()]
+        groups: dict[tuple[str, str], list[str]] = {}
+        for one in worst:
+            groups.setdefault((one.subject, _state(one.code)), []).append(one.who)
+        for (subject, state), who in [*groups.items()][:REASONS]:
+            if _known(f"clause-{subject}", state):
+                yield say(f"clause-{subject}", state, {"who": few(who)}, self.voice)
+            else:
+                yield f"{', '.join(few(who))}: {state}"
+
+    def _questions(self) -> Iterator[str]:
+        """Yield what has to be answered first."""
+        asked = [one for one in self.audit.diagnoses if _known("ask", _state(one.code))]
+        open_ = [one for one in asked if one.severity is not None]
+        for state in dict.fromkeys(_state(one.code) for one in open_):
+            who = [one.who for one in open_ if _state(one.code) == state]
+            yield say("ask", state, {**self.common, "who": few(who)}, self.voice)
+
+    # The plan
+
+    def pool(self, name: str, without: Sequence[str] = ()) -> str:
+        """Name a pool, and who is left out of it."""
+        agent = self.audit.plan.agent
+        if name == "best-agent" and agent is not None:
+            return self.text("agent-alone", agent=agent)
+        if without:
+            return self.text("without", pool=name, without=few(without))
+        return name
+
+    def step(self, step: Step) -> str:
+        """Say what to do."""
+        code, given = step.action, step.arguments
+        if code == "use" and given.get("agent"):
+            code = "use-agent"
+        if code == "decide-at" and given.get("threshold") is None:
+            code = "decide-each"
+        fields = self._arguments(step)
+        if "pool" in given:
+            fields["pool"] = self.pool(given["pool"], given.get("without", ()))
+        return say("do", code, fields, self.voice)
+
+    def command(self, step: Step, voice: Voice | None = None) -> str:
+        """Return the command or the line of Python that does it; empty without one."""
+        voice, code = voice or self.voice, step.action
+        if code == "refit":
+            code = "use"
+        if code == "use" and self._arguments(step, voice)["read_set"]:
+            code = "use-changed"
+        each = code == "decide-at" and step.arguments.get("threshold") is None
+        pool = step.arguments.get("pool", self.audit.plan.in_use)
+        # A pool that was saved has no name to fit it by.
+        saved = bool(self.audit.pool_digest) and pool == self.audit.plan.in_use
+        fits = code in ("leave-out", "decide-at", "use", "use-changed")
+        if each or (saved and fits) or not _known("action", code):
+            return ""
+        command = say("action", code, self._arguments(step, voice), voice)
+        return f"{command} {self.given}".strip() if self._repeats(voice) else command
+
+    def _repeats(self, voice: Voice) -> bool:
+        return voice.dialect == "terminal" and bool(self.given)
+
+    def _arguments(self, step: Step, voice: Voice | None = None) -> dict[str, Any]:
+        """Return what a template of an action may name."""
+        audit, given, voice = self.audit, step.arguments, voice or self.voice
+        agents, terminal = [*step.agents], voice.dialect == "terminal"
+        out = agents if step.action == "leave-out" else [*given.get("without", ())]
+        read = [setting("ignore", out, voice)] if out else []
+        read += self._reversed(step, voice)
+        return {
+            **self.common,
+            "in_use": audit.plan.in_use,
+            "in_use_word": quote(audit.plan.in_use),
+            "pool_word": quote(str(given.get("pool", ""))),
+            "table": quote(self.table) if terminal else self.table,
+            "file": quote(f"{PurePath(self.table).stem.lower()}.pool"),
+            "who": few(step.agents),
+            "when": self._when(given),
+            **given,
+            "read_set": (" " if terminal else ", ").join(read),
+            "trusted_set": setting("trusted", agents, voice),
+            "positive_set": setting("positive", given.get("label", ""), voice),
+        }
+
+    def _reversed(self, step: Step, voice: Voice) -> list[str]:
+        """Return the keys that reverse agents in this step and those before it."""
+        steps = self.audit.plan.steps
+        before = steps[: steps.index(step) + 1] if step in steps else (step,)
+        who = [a for one in before if one.action == "reverse" for a in one.agents]
+        if not who:
+            return []
+        if voice.dialect == "terminal":
+            return [setting(f"scores.{agent}", "1-0", voice) for agent in who]
+        return [setting("scores", dict.fromkeys(who, "1-0"), voice)]
+
+    def _when(self, given: Mapping[str, Any]) -> str:
+        """Return the day of what a step is about, or its case where there is none."""
+        if given.get("date"):
+            return str(given["date"])
+        start = given.get("from")
+        return "" if start is None else self.text("case", case=start.place + 1)
+
+    # Since an earlier audit
+
+    def changes(self) -> Iterator[str]:
+        """Yield what got better or worse."""
+        found = self.audit.changes
+        if found is None:
+            return
+        fields = {**vars(found), "of": f" of {found.source}" if found.source else ""}
+        if not found.comparable:
+            yield say("change", "incomparable", fields, self.voice)
+            return
+        yield say("change", "since", fields, self.voice)
+        followed = found.advised is not None and found.advised == self.audit.plan.in_use
+        if followed and self.audit.operations:
+            now = {"pool": found.advised, "cost": self.audit.operations[0].cost}
+            yield say("change", "followed", now, self.voice)
+        elif found.cost is not None:
+            yield say("change", "cost", fields, self.voice)
+        for change in found.changes:
+            yield self._change(change)
+        if not found.changes:
+            yield say("change", "none", {}, self.voice)
+        if found.left_out:
+            yield say("change", "left-out", {"who": few(found.left_out)}, self.voice)
+
+    def _change(self, change: Change) -> str:
+        who = change.who or self.text("outcome")
+        before, now = (self.label(c) if c else "" for c in (change.before, change.now))
+        fields = {"who": who, "before": before, "now": now, "worth": change.worth}
+        return say("change", change.what, fields, self.voice)
+
+
+def about_costs(audit: Audit) -> str:
+    """Say what errors cost."""
+    if audit.classes == 2:
+        text = costs.describe(audit.costs)
+    else:
+        names = [str(name) for name in audit.labels.names]
+        text = costs.describe_classes(audit.costs, names)
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def matrix(audit: Audit) -> str:
+    """Return the matrix of costs, rows of outcomes by columns of decisions."""
+    rows: Sequence[Sequence[float]] = audit.costs.get("matrix") or ()
+    return "; ".join(", ".join(map(amount, row)) for row in rows)
+
+
+def sentence(text: str, names: Sequence[str] = ()) -> str:
+    """End a sentence, and begin it with a capital unless that is a name.
+
+    >>> sentence("the feed is dead"), sentence("bayes is biased", ["bayes"])
+    ('The feed is dead.', 'bayes is biased.')
+    """
+    if not text.startswith(tuple(names)):
+        text = f"{text[:1].upper()}{text[1:]}"
+    return text if text.endswith((".", "?")) else f"{text}."
+
+
+def _state(code: str) -> str:
+    """Return the state that a code makes; without a finding, that is the code."""
+    kind: Mapping[str, kinds.Kind] = kinds.every()
+    return kind[code].state if code in kind else code
+
+
+def _known(kind: str, code: str) -> bool:
+    return code in catalogue().get(kind, {})

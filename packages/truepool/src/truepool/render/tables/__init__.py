@@ -1,1 +1,0 @@
-"""Tables for a terminal and as Markdown, named by what they show."""
