@@ -8,6 +8,7 @@ from simulated_faults import quality_panel
 
 from truepool.audits import Note, audit
 from truepool.audits.late_outcomes import find_late_outcomes
+from truepool.measures.folds import evaluation_cases, panel_splits
 from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 
@@ -57,7 +58,8 @@ def test_it_is_the_diagnosis_of_the_outcome_and_no_agent_is_blamed():
     kept = panel.take(panel.times < since)
     assert result.cases == len(kept) < CASES
     alarms = kept.reports.mean(axis=1) > COSTS.threshold
-    recall = alarms[kept.outcomes == 1].mean()
+    tested = evaluation_cases(panel_splits(kept, 5, 0))
+    recall = alarms[tested][kept.outcomes[tested] == 1].mean()
     assert result.operations[0].recall.value == pytest.approx(recall)
     waiting = {"form": "feeds", "count": CASES - len(kept)}
     assert Note("pending", waiting) in result.notes

@@ -54,6 +54,21 @@ def test_a_change_is_judged_by_what_it_did(bend, before, expected):
     assert effect(changed(bend, before)) is expected
 
 
+def turned(panel):
+    return Panel(panel.reports, 1 - panel.outcomes, times=panel.times)
+
+
+def test_it_loses_as_much_where_the_labels_are_reversed():
+    """An AUC that rises from .1 to .5 is no gain."""
+    assert effect(turned(changed(noise))) is Effect.LOST
+    assert effect(turned(changed(lambda odds: odds))) is not Effect.LOST
+
+
+def test_a_feed_that_was_reversed_and_is_put_right_loses_nothing():
+    assert effect(changed(np.negative, np.negative)) is not Effect.LOST
+    assert effect(changed(np.negative)) is Effect.LOST
+
+
 def test_few_outcomes_tell_nothing():
     panel = changed(shift(1 / 1000))
     part = panel.take(np.r_[np.arange(20), np.arange(PLACE, PLACE + 20)])

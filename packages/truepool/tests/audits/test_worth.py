@@ -122,6 +122,17 @@ def test_a_pool_that_cannot_be_fitted_without_an_agent_has_no_worth_to_tell():
     assert all(one.worth is None for one in audit(part, **QUICK).summaries)
 
 
+def test_who_is_left_out_is_worth_what_it_would_save_to_ask():
+    panel, costs = PANELS["as it is"]
+    evidence, names = evidence_of(panel, costs), panel.agents
+    found = agent_worth(evidence, "platt", names[:1])
+    kept = cost_by_hand(panel.select_agents(names[1:]), "platt", costs)
+    every = cost_by_hand(panel, "platt", costs)
+    less = cost_by_hand(panel.select_agents(names[2:]), "platt", costs)
+    assert_allclose(found[0].value, (kept - every).mean(), atol=1e-12)
+    assert_allclose(found[1].value, (less - kept).mean(), atol=1e-12)
+
+
 def test_of_very_many_agents_it_is_not_computed():
     panel = random_panel(1, cases=120, agents=51)
     assert agent_worth(evidence_of(panel), "mean") is None

@@ -230,7 +230,8 @@ def test_the_tables_are_the_same_everywhere():
 def test_pools_are_named_by_the_part_they_play():
     one, say = audit(), Speaker.of(audit())
     assert [row[0] for row in operations(say).rows] == [
-        say.text("in-use", pool="mean"), say.text("recommended", pool="auto"),
+        say.text("in-use", pool="mean"),
+        say.text("recommended", pool=say.text("pool-of", pool="auto", left=4)),
         say.text("alternative", pool="platt"),
     ]  # fmt: skip
     kept = replace(

@@ -6,12 +6,13 @@ import os
 import re
 import shlex
 import tomllib
+from dataclasses import replace
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from example_audit import EVERY, audit, change, plan
+from example_audit import DEAD, EVERY, SHARP, audit, change, diagnosis, plan, sound
 
 import truepool
 from truepool.audits import kinds
@@ -26,7 +27,7 @@ OWN = tomllib.loads(files("truepool.words").joinpath("audit.toml").read_text("ut
 SOURCE = Path(truepool.__file__).parent
 FIELDS = {
     "who": ("rf", "gbm"), "pool": "mean", "in_use": "mean", "better": "auto", "table": "reports.csv", "file": "reports.pool",
-    "in_use_word": "mean", "pool_word": "auto", "agent": "rf", "agents": 5, "cases": 569, "positives": 212, "tested": 400,
+    "fit_set": "--ignore rf -o reports.pool", "make_set": "costs=costs", "read": "", "left": 3, "agent": "rf", "agents": 5, "cases": 569, "positives": 212, "tested": 400,
     "reasons": "rf is biased", "question": "which one?", "when": "2026-05-11", "date": "2026-05-11", "threshold": 0.0909,
     "factor": 100.0, "classes": (("red", "green"),), "by": "country", "failing": ("DE", "FR"), "label": "ja", "saving": 38.0,
     "cost": 200.0, "worth": 12.0, "settings": ("costs", "seed"), "before": "sound", "now": "biased", "of": "", "level": "95 %",
@@ -171,10 +172,48 @@ def test_a_pool_is_fitted_to_reports_as_the_steps_before_leave_them():
         Step("use", (), STEPS["use"] | {"without": ("bayes",)}),
     )
     one = change(audit(), plan=plan(*steps, without=("bayes",)))
-    command = Speaker.of(one, TERMINAL).command(steps[-1])
-    assert "--ignore bayes --set scores.tree=1-0" in command
-    ast.parse(Speaker.of(one).command(steps[-1]))
+    say_it = Speaker.of(one, TERMINAL)
+    assert "--ignore bayes --set scores.tree=1-0" in say_it.command(steps[-1])
+    assert "scores={'tree': '1-0'}" in Speaker.of(one).command(steps[-1])
+    # One file is written, by the last step that fits.
+    assert [say_it.command(step) for step in steps[:2]] == ["", ""]
+    until = change(one, plan=plan(*steps[:2], without=("bayes",)))
+    assert "--ignore bayes" in Speaker.of(until, TERMINAL).command(steps[1])
     assert "scores" not in Speaker.of(audit(), TERMINAL).command(audit().plan.steps[-1])
+
+
+def test_another_threshold_is_fitted_without_the_agents_left_out_before():
+    steps = (Step("leave-out", ("bayes",)), Step("decide-at", (), {"threshold": 0.2}))
+    one = change(audit(), plan=plan(*steps, pool="mean", without=("bayes",)))
+    assert "--ignore bayes --set threshold=0.2" in Speaker.of(one, TERMINAL).command(
+        steps[1]
+    )
+    line = Speaker.of(one).command(steps[1])
+    assert "ignore=['bayes']" in line
+    assert "threshold=0.2" in line
+
+
+def test_since_when_is_a_day_in_a_long_table_and_the_start_where_it_was_always_so():
+    always = diagnosis("agent", "tree", replace(SHARP, who=("tree",), date=""))
+    dated = diagnosis(
+        "agent", "bayes", replace(DEAD, since=3, date="2026-05-11 08:30:12")
+    )
+    say_it = Speaker.of(audit())
+    assert say_it.began(always) == say_it.text("start")
+    assert say_it.began(diagnosis("agent", "forest")) == ""
+    short = Speaker.of(change(audit(), cases_per_month=100 * audit().cases))
+    long = Speaker.of(change(audit(), cases_per_month=audit().cases / 2))
+    assert (short.began(dated), long.began(dated)) == (
+        "2026-05-11 08:30:12",
+        "2026-05-11",
+    )
+
+
+def test_a_pool_is_not_called_sound_beside_agents_that_cannot_be_trusted():
+    say_it = Speaker.of(change(audit(), pool=diagnosis("pool", "mean")))
+    assert say_it.state(say_it.audit.pool) != say_it.label("sound")
+    calm = Speaker.of(sound())
+    assert calm.state(calm.audit.pool) == calm.label("sound")
 
 
 def test_a_cost_is_said_in_its_unit():

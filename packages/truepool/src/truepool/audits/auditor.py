@@ -289,16 +289,18 @@ class _Auditor:
         agents = self._diagnose_agents(findings)
         pool = self._diagnose("pool", given.in_use, findings)
         self.progress("plan", self.done, self.done + 2)
-        plan = make_plan(given, treated, outcome, agents, pool, in_doubt=doubt)
+        plan, treated = make_plan(given, treated, outcome, agents, pool, in_doubt=doubt)
+        last = treated.evidence.planned
+        share_comparison(treated.evidence, last)
         self.progress("worth", self.done + 1, self.done + 2)
         monthly = given.compute(cases_per_month)
         summaries = summarize_agents(given)
         priced = None
         if given.shortage is None and not doubt:
-            summaries = add_worth(base, summaries, plan, self.prices, monthly)
+            summaries = add_worth(base, last, summaries, plan, self.prices, monthly)
             pool_of_all = judging_pool(base, plan)
             if pool_of_all is not None:
-                priced = best_set(base, pool_of_all, self.prices)
+                priced = best_set(last, pool_of_all, self.prices, plan.without)
         first = [one.finding for one in (outcome, *agents, pool) if one.finding]
         first.sort(key=lambda one: SEVERITIES.index(one.severity))
         few = given.shortage is not None

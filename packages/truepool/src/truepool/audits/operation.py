@@ -1,12 +1,10 @@
 """What deciding by a pool means in operation: alerts, hits, money, each with limits."""
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from truepool.audits.comparison import try_pools
-from truepool.audits.cross_validation import CrossValidation
 from truepool.audits.evidence import Evidence, cases_per_month
 from truepool.audits.findings import scaled
 from truepool.audits.plan import Treated
@@ -28,25 +26,24 @@ FEWEST_DAYS = 5
 def operations(given: Evidence, treated: Treated, plan: Plan) -> tuple[Operation, ...]:
     """Measure the pool in use, the one of the plan and the alternative, two classes.
 
-    The pool in use is measured as it is today, on all cases that it did not learn from
-    if it was saved or learns nothing; that of the plan once all steps are taken.
+    The pool in use is measured as it is today, that of the plan once all steps are
+    taken: on the same cases, of which neither has learned.
     """
     if given.compute(try_pools) is None or given.panel.classes > 2:
         return ()
-    every = on_every_case(given)
-    cost = every.estimate(every.decision_cost)
-    found = [_operation(every, given.in_use, every.cases, every.decisions, cost)]
     left = [a for a in given.panel.agents if a not in treated.without]
     others = [(plan.pool, treated.evidence, left), (plan.alternative, given, None)]
+    rows = []
     for pool, evidence, agents in others:
         if pool is None or (pool == given.in_use and not treated.evidence.treated):
             continue
         pooled = pooled_by(evidence, pool, agents)
         if pooled is not None:
             cases, decided = tested_cases(evidence), decided_by(evidence, pooled)
-            paid = _paid(evidence, cases, decided)
-            found.append(_operation(evidence, pool, cases, decided, paid))
-    return tuple(found)
+            rows.append(_operation(evidence, pool, cases, decided))
+    cases = tested_cases(given) if rows else given.cases
+    decided = given.decisions[np.searchsorted(given.cases, cases)]
+    return (_operation(given, given.in_use, cases, decided), *rows)
 
 
 def _paid(evidence: Evidence, cases: IntArray, decided: IntArray) -> Estimate | None:
@@ -62,28 +59,13 @@ def _paid(evidence: Evidence, cases: IntArray, decided: IntArray) -> Estimate | 
     return estimate_cost(units, unseen, drawn, evidence.level)
 
 
-def on_every_case(evidence: Evidence) -> Evidence:
-    """Evidence in which a pool that learns nothing is tested on every case.
-
-    Elsewhere it is tested on those of the pools that it is compared with. Within a
-    capacity cases compete, so it stays with these.
-    """
-    pool, panel = evidence.pool, evidence.panel
-    if pool.complexity or evidence.validation.saved or evidence.capacity is not None:
-        return evidence
-    (fitted,) = evidence.validation.pools
-    every = replace(evidence)
-    vars(every)["validation"] = CrossValidation(panel, fitted, evidence.sampling)
-    return every
-
-
 def _operation(
     evidence: Evidence,
     pool: str,
     cases: IntArray,
     decided: IntArray,
-    cost: Estimate | None,
 ) -> Operation:
+    cost = _paid(evidence, cases, decided)
     positive, alert = evidence.panel.outcomes[cases] > 0, decided > 0
     share = partial(_share, evidence, cases)
     recall = share(alert, positive)

@@ -209,23 +209,25 @@ def make_plan(
     pool: Diagnosis,
     *,
     in_doubt: bool,
-) -> Plan:
+) -> tuple[Plan, Treated]:
     """Return the plan: the outcome first, then agents, then the pool to use.
 
     Where no step saves significantly and nothing is broken, the plan is to keep the
-    pool in use.
+    pool in use. With it comes the evidence once all its steps are taken.
     """
     base = given.planned
     steps = [*ask(outcome, agents), *treated.steps]
     trust = _trust([outcome, *agents, pool], blind=given.shortage is not None)
     plan = Plan(trust, tuple(steps[:MOST_STEPS]), base.in_use, in_doubt=in_doubt)
     if in_doubt:
-        return replace(plan, trust="asked")
+        return replace(plan, trust="asked"), treated
     choice, table = choose_pool(base), base.compute(compare_pools)
     if choice is None or table is None:
-        return replace(plan, steps=(*plan.steps, Step("collect"))[:MOST_STEPS])
+        few = (*plan.steps, Step("collect"))[:MOST_STEPS]
+        return replace(plan, steps=few), treated
     if pool.finding and kinds.every()[pool.code].action == "ask-meaning":
-        return replace(plan, steps=(Step("ask-meaning"), *steps)[:MOST_STEPS])
+        asked = (Step("ask-meaning"), *steps)[:MOST_STEPS]
+        return replace(plan, steps=asked), treated
     barred = {"best-agent"} if _is_at_fault(agents, base.compute(best_agent)) else ()
     cure = CURES.get(kinds.every()[pool.code].action) if pool.finding else None
     cure = None if cure in barred else cure
@@ -240,7 +242,7 @@ def make_plan(
     saving = _saving_of_all(given, treated, chosen)
     # Only what `fit` learns has a simpler alternative, on reports as they are.
     learned = chosen.pool == recommended_pool(base) and treated.evidence is given
-    return replace(
+    plan = replace(
         plan,
         steps=tuple(steps) or (Step("keep", arguments={"pool": base.in_use}),),
         pool=chosen.pool,
@@ -256,6 +258,7 @@ def make_plan(
         grouped=base.unsplit.panel.groups is not None,
         **_constant(base),
     )
+    return plan, treated
 
 
 def ask(outcome: Diagnosis, agents: Sequence[Diagnosis]) -> list[Step]:

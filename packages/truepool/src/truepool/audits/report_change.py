@@ -19,6 +19,9 @@ from truepool.panel.panel import Panel
 FAR = 2.0
 """Factor by which reports in another unit are off at least, and more than before."""
 
+CHANCE = 0.5
+"""AUC of an agent that knows nothing."""
+
 LEAST = 1e-12
 """Keeps the logarithm of a sum of reports finite."""
 
@@ -46,8 +49,9 @@ def judge_change(
 ) -> ChangedReports:
     """Compare an agent before and since a place in time, where outcomes allow it.
 
-    What it knows is kept where its AUC since then is for sure nearer to that before
-    than to chance.
+    What it knows is kept where its AUC since then is for sure farther from chance than
+    half of that before, on the same side, or, of one that was below chance, on either:
+    the labels may be reversed, and a feed that was reversed may be put right.
     """
     parts = [line.since(0, place), line.since(place)]
     reports = [panel.values[cases, agent] for cases in parts]
@@ -60,7 +64,10 @@ def judge_change(
         auc_interval(auc(to_classes(own), y), y, level)
         for own, y in ((then, outcomes[0]), (now, outcomes[1]))
     )
-    if after.low <= (0.5 + before.value) / 2:
+    kept = after.low - CHANCE
+    if before.value < CHANCE:
+        kept = max(kept, CHANCE - after.high)
+    if kept <= abs(before.value - CHANCE) / 2:
         return ChangedReports(Effect.LOST, before, after)
     was, is_now = (
         calibration("", own, y, level)

@@ -3,7 +3,6 @@
 import numpy as np
 
 from truepool.audits.evidence import Evidence
-from truepool.audits.operation import on_every_case
 from truepool.audits.plan import Treated
 from truepool.audits.refits import pooled_by, tested_cases
 from truepool.audits.values import Plan, Tradeoff
@@ -39,17 +38,17 @@ def tradeoff(evidence: Evidence, treated: Treated, plan: Plan) -> Tradeoff | Non
     if isinstance(costs.fp, str):
         return None
     by_amount = not costs.constant
-    every = on_every_case(evidence)
-    pools: list[tuple[str, Evidence, IntArray, FloatArray]] = [
-        (plan.in_use, every, every.cases, every.pooled)
-    ]
-    if plan.change or treated.evidence.treated:
+    changes = plan.change or treated.evidence.treated
+    cases = tested_cases(evidence) if changes else evidence.cases
+    pooled = evidence.pooled[np.searchsorted(evidence.cases, cases)]
+    pools = [(plan.in_use, evidence, cases, pooled)]
+    if changes:
         own, tested = treated.evidence, tested_cases(treated.evidence)
         left = [name for name in panel.agents if name not in treated.without]
-        pooled = pooled_by(own, plan.pool, left)
-        if pooled is None:
+        then = pooled_by(own, plan.pool, left)
+        if then is None:
             return None
-        pools.append((plan.pool, own, tested, pooled[: len(tested)]))
+        pools.append((plan.pool, own, tested, then[: len(tested)]))
     now = float(costs.fp) if by_amount else float(costs.fn / costs.fp)
     edges = np.linspace(np.log(now / REACH), np.log(now * REACH), BINS + 1)
     rows = [_counted(*pool[1:], edges, by_amount=by_amount) for pool in pools]

@@ -5,8 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from truepool.audits.comparison import recommended_pool, try_pools
+from truepool.audits.comparison import (
+    recommended_pool,
+    share_comparison,
+    try_pools,
+)
 from truepool.audits.evidence import Evidence
+from truepool.audits.feed_runs import with_fewer_reports
 from truepool.audits.findings import scaled
 from truepool.audits.refits import cost_of, estimate_rise, tested_cases
 from truepool.audits.values import PER_THOUSAND, AgentSet, AgentSummary, Plan
@@ -27,12 +32,16 @@ WEIGHED_CASES = 2_000
 
 def add_worth(
     evidence: Evidence,
+    treated: Evidence,
     summaries: tuple[AgentSummary, ...],
     plan: Plan,
     prices: Mapping[str, float],
     monthly: float | None,
 ) -> tuple[AgentSummary, ...]:
-    """Add what each agent is worth in the recommended pool, and its weights."""
+    """Add what each agent is worth in the recommended pool, and its weights.
+
+    ``treated`` is the evidence once the plan's steps are taken.
+    """
     now = _weights(evidence, evidence.validation.pools)
     tried = evidence.compute(try_pools)
     then = None
@@ -43,7 +52,9 @@ def add_worth(
             then = np.where(out, 0.0, then)
             then = then / then.sum() if then.sum() > 0 else None
     pool = judging_pool(evidence, plan)
-    found = None if pool is None else agent_worth(evidence, pool)
+    found = None
+    if pool is not None:
+        found = agent_worth(treated, pool, plan.without, sent=evidence)
     added = []
     for i, one in enumerate(summaries):
         price = prices.get(one.agent)
@@ -72,24 +83,48 @@ def judging_pool(evidence: Evidence, plan: Plan) -> str | None:
     return recommended_pool(evidence) if saved else plan.pool
 
 
-def agent_worth(evidence: Evidence, pool: str) -> list[Estimate] | None:
+def agent_worth(
+    evidence: Evidence,
+    pool: str,
+    without: Sequence[str] = (),
+    *,
+    sent: Evidence | None = None,
+) -> list[Estimate] | None:
     """Rise in cost per case without each agent, the pool fitted again; None if unknown.
 
     Out of fold and paired: the same cases are decided with and without the agent. A
-    pool that chose among candidates keeps its choice.
+    pool that chose among candidates keeps its choice. Who is already ``without`` is
+    worth what it would save to ask, with the reports that it ``sent``.
     """
-    agents = evidence.panel.agents
+    agents, sent = evidence.panel.agents, sent or evidence
     if not 2 <= len(agents) <= MOST_AGENTS or evidence.panel.sparse is not None:
         return None
-    whole = cost_of(evidence, pool)
+    kept = [name for name in agents if name not in without]
+    whole = cost_of(evidence, pool, kept)
     if whole is None:
         return None
     found = []
-    for left_out in agents:
-        cost = cost_of(evidence, pool, [name for name in agents if name != left_out])
+    for i, agent in enumerate(agents):
+        other, part = evidence, [name for name in kept if name != agent]
+        if agent in without:
+            other, part = (
+                _with_reports_of(sent, i, evidence),
+                [name for name in agents if name in kept or name == agent],
+            )
+        cost = cost_of(other, pool, part)
         if cost is None:
             return None
-        found.append(estimate_rise(evidence, cost - whole))
+        rise = whole - cost if agent in without else cost - whole
+        found.append(estimate_rise(evidence, rise))
+    return found
+
+
+def _with_reports_of(sent: Evidence, agent: int, treated: Evidence) -> Evidence:
+    """The evidence after the plan's steps, with the reports that an agent sent."""
+    values = treated.panel.values.copy()
+    values[:, agent] = sent.panel.values[:, agent]
+    found = treated.treat(with_fewer_reports(treated.panel, values))
+    share_comparison(treated, found)
     return found
 
 
@@ -132,9 +167,14 @@ def check_prices(prices: Mapping[str, float], agents: tuple[str, ...]) -> None:
 
 
 def best_set(
-    evidence: Evidence, pool: str, prices: Mapping[str, float]
+    evidence: Evidence,
+    pool: str,
+    prices: Mapping[str, float],
+    without: Sequence[str] = (),
 ) -> AgentSet | None:
     """The agents of least cost, prices included; None if nobody has a price.
+
+    Of those whom the plan leaves in the pool.
 
     Found by taking out, or back in, one agent after another as long as that costs less.
     What it saves against asking everybody is measured on the cases of each fold by a
@@ -142,10 +182,10 @@ def best_set(
     surely save anything: the luckiest of many sets costs less on the cases that it was
     chosen on.
     """
-    agents = evidence.panel.agents
+    agents = [name for name in evidence.panel.agents if name not in without]
     if not prices or not 2 <= len(agents) <= MOST_PRICED or evidence.panel.sparse:
         return None
-    if cost_of(evidence, pool) is None:
+    if cost_of(evidence, pool, agents) is None:
         return None
     known: dict[frozenset[str], FloatArray | None] = {}
 

@@ -205,7 +205,7 @@ def agents(say: Speaker, most: int | None = None) -> Grid:
             continue
         known = summaries.get(one.who) if agent and not doubt else None
         cells = [cell(known) if known else "" for _, cell in columns]
-        rows.append((_name(say, one), say.state(one), say.since(one), *cells))
+        rows.append((_name(say, one), say.state(one), say.began(one), *cells))
         tones.append("" if say.hidden(one) else one.severity or "")
         opens.append(tuple(_opened(say, one, known)))
     headers = (say.text("agent"), say.text("state"), say.text("since"),
@@ -366,13 +366,16 @@ def operations(say: Speaker) -> Grid:
 def roles(say: Speaker) -> list[tuple[str, Operation]]:
     """Pools with the part they play: in use, recommended, the simplest alternative."""
     plan, found = say.audit.plan, []
+    left = [name for name in say.audit.judged if name not in plan.without]
     for place, one in enumerate(say.audit.operations):
-        code = "in-use" if place == 0 else "recommended"
+        code, name = "in-use" if place == 0 else "recommended", say.pool(one.pool)
         if place and one.pool == plan.in_use:
             code = "recommended-kept"
         elif place and one.pool == plan.alternative != plan.pool:
             code = "alternative"
-        found.append((say.text(code, pool=say.pool(one.pool)), one))
+        elif place and plan.without:
+            name = say.text("pool-of", pool=name, left=len(left))
+        found.append((say.text(code, pool=name), one))
     return found
 
 

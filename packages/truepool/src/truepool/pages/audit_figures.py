@@ -147,7 +147,7 @@ def _began(say: Speaker, one: Diagnosis) -> bool:
 
 
 def _state(say: Speaker, one: Diagnosis) -> str:
-    since = say.since(one)
+    since = say.began(one)
     state = say.state(one)
     return say.text("state-since", state=state, since=since) if since else state
 

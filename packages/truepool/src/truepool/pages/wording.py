@@ -6,12 +6,23 @@ from pathlib import PurePath
 from shlex import quote
 from typing import Any
 
+import numpy as np
+
 from truepool.audits import kinds
 from truepool.audits.values import Audit, Change, Diagnosis, Finding, Note, Step
 from truepool.comparison import Estimate
 from truepool.core.formatting import amount, in_unit, measured
 from truepool.core.sentences import PYTHON, Voice, catalogue, few, say, setting
 from truepool.pages import costs
+
+WRONG = ("error", "warning")
+"""Severities of what is wrong; a note is only a fact."""
+
+FITS = ("leave-out", "use", "refit", "decide-at")
+"""Actions that are done by fitting a pool."""
+
+DAYS = 0.5
+"""Of a table that spans more months a date is told to the day."""
 
 REASONS = 2
 """States that a verdict names; the table has all."""
@@ -82,15 +93,30 @@ class Speaker:
         if found is not None and _known("state-of", state):
             fields = {"segments": few(found.segments), "other": found.who[-1]}
             return say("state-of", state, fields, self.voice)
-        return self.label(diagnosis.code)
+        label = self.label(diagnosis.code)
+        if diagnosis.subject == "outcome" and self.audit.plan.in_doubt:
+            return say("state", "asked", {"state": label}, self.voice)
+        doubted = self.audit.plan.trust in ("no", "with care")
+        if diagnosis.subject == "pool" and label == self.label(kinds.SOUND) and doubted:
+            return say("state", "otherwise", {}, self.voice)
+        return label
 
     def label(self, code: str) -> str:
         """Return the label of a code; that of a plug-in may have none."""
         state = _state(code)
         return say("state", state, {}, self.voice) if _known("state", state) else state
 
+    def began(self, diagnosis: Diagnosis) -> str:
+        """Return since when that is so of an agent at fault, to the day."""
+        fault = diagnosis.subject == "agent" and diagnosis.severity in WRONG
+        if fault and diagnosis.finding is not None and diagnosis.since is None:
+            return self.text("start")
+        months = self.audit.cases / (self.audit.cases_per_month or np.inf)
+        when = self.since(diagnosis)
+        return when.partition(" ")[0] if months > DAYS else when
+
     def since(self, finding: Diagnosis | Finding) -> str:
-        """Return when it began; empty if it was always so."""
+        """Return the date since when, or the case; empty if it was always so."""
         if finding.date or finding.since is None:
             return finding.date
         return self.text("case", case=finding.since + 1)
@@ -190,57 +216,76 @@ class Speaker:
         return say("do", code, fields, self.voice)
 
     def command(self, step: Step, voice: Voice | None = None) -> str:
-        """Return the command or the line of Python that does it; empty without one."""
-        voice, code = voice or self.voice, step.action
-        if code == "refit":
-            code = "use"
-        if code == "use" and self._arguments(step, voice)["read_set"]:
-            code = "use-changed"
-        each = code == "decide-at" and step.arguments.get("threshold") is None
-        pool = step.arguments.get("pool", self.audit.plan.in_use)
+        """Return the command or the line of Python that does it; empty without one.
+
+        A pool is fitted once, after the last step that changes it or its reports.
+        """
+        voice, steps = voice or self.voice, self.audit.plan.steps
+        place = steps.index(step) if step in steps else len(steps)
+        fits, done = step.action in FITS, (*steps[:place], step)
+        if any(later.action in FITS for later in steps[place + 1 :]) and (
+            fits or step.action == "reverse"
+        ):
+            return ""
+        name = step.arguments.get("pool", self.audit.plan.in_use)
         # A pool that was saved has no name to fit it by.
-        saved = bool(self.audit.pool_digest) and pool == self.audit.plan.in_use
-        fits = code in ("leave-out", "decide-at", "use", "use-changed")
+        saved = bool(self.audit.pool_digest) and name == self.audit.plan.in_use
+        each = step.action == "decide-at" and step.arguments.get("threshold") is None
+        code = "fit" if fits else step.action
         if each or (saved and fits) or not _known("action", code):
             return ""
-        command = say("action", code, self._arguments(step, voice), voice)
+        fields = {**self._arguments(step), **self._settings(done, name, voice)}
+        command = say("action", code, fields, voice)
         return f"{command} {self.given}".strip() if self._repeats(voice) else command
 
     def _repeats(self, voice: Voice) -> bool:
         return voice.dialect == "terminal" and bool(self.given)
 
-    def _arguments(self, step: Step, voice: Voice | None = None) -> dict[str, Any]:
-        """Return what a template of an action may name."""
-        audit, given, voice = self.audit, step.arguments, voice or self.voice
-        agents, terminal = [*step.agents], voice.dialect == "terminal"
-        out = agents if step.action == "leave-out" else [*given.get("without", ())]
-        read = [setting("ignore", out, voice)] if out else []
-        read += self._reversed(step, voice)
+    def _arguments(self, step: Step) -> dict[str, Any]:
+        """Return what a template of a step may name."""
         return {
             **self.common,
-            "in_use": audit.plan.in_use,
-            "in_use_word": quote(audit.plan.in_use),
-            "pool_word": quote(str(given.get("pool", ""))),
-            "table": quote(self.table) if terminal else self.table,
-            "file": quote(f"{PurePath(self.table).stem.lower()}.pool"),
+            "in_use": self.audit.plan.in_use,
             "who": few(step.agents),
-            "when": self._when(given),
-            **given,
-            "read_set": (" " if terminal else ", ").join(read),
-            "trusted_set": setting("trusted", agents, voice),
-            "positive_set": setting("positive", given.get("label", ""), voice),
+            "when": self._when(step.arguments),
+            **step.arguments,
         }
 
-    def _reversed(self, step: Step, voice: Voice) -> list[str]:
-        """Return the keys that reverse agents in this step and those before it."""
-        steps = self.audit.plan.steps
-        before = steps[: steps.index(step) + 1] if step in steps else (step,)
-        who = [a for one in before if one.action == "reverse" for a in one.agents]
-        if not who:
-            return []
-        if voice.dialect == "terminal":
-            return [setting(f"scores.{agent}", "1-0", voice) for agent in who]
-        return [setting("scores", dict.fromkeys(who, "1-0"), voice)]
+    def _settings(
+        self, done: Sequence[Step], pool: str, voice: Voice
+    ) -> dict[str, Any]:
+        """Return how commands name the table, the pool and what these steps change."""
+        terminal, last = voice.dialect == "terminal", done[-1]
+        read = self._read_settings(done, voice)
+        make = []
+        if last.arguments.get("threshold") is not None:
+            threshold = float(f"{last.arguments['threshold']:.4g}")
+            make = [setting("threshold", threshold, voice)]
+        file = f"{PurePath(self.table).stem.lower()}.pool"
+        anew = {"table": self.table, "read_set": ", ".join(read)}
+        first = "" if terminal or not read else say("action", "read", anew, voice)
+        return {
+            "table": quote(self.table) if terminal else self.table,
+            "pool": quote(pool) if terminal else pool,
+            "fit_set": " ".join([*read, *make, "-o", quote(file)]),
+            "read_set": (" " if terminal else ", ").join(read),
+            "make_set": ", ".join(["costs=costs", *make]),
+            "read": first,
+            "trusted_set": setting("trusted", [*last.agents], voice),
+            "positive_set": setting("positive", last.arguments.get("label", ""), voice),
+        }
+
+    def _read_settings(self, done: Sequence[Step], voice: Voice) -> list[str]:
+        """Return the keys that leave out and reverse agents as these steps do."""
+
+        def who(action: str) -> list[str]:
+            return [a for one in done if one.action == action for a in one.agents]
+
+        settings = [setting("ignore", out, voice)] if (out := who("leave-out")) else []
+        if turned := who("reverse"):
+            scores = dict.fromkeys(turned, "1-0")
+            settings.append(setting("scores", scores, voice))
+        return settings
 
     def _when(self, given: Mapping[str, Any]) -> str:
         """Return the day of what a step is about, or its case where there is none."""
