@@ -9,7 +9,7 @@ from corpus import refusal
 from truepool.core.errors import PanelError, ReportError
 from truepool.core.prefetch import prefetch
 from truepool.panel.panel import Panel
-from truepool.panel.row_names import case_name, named_rows, row_name
+from truepool.panel.row_names import case_name, named_cases
 from truepool.tables import Declared, Schema, load_panel, match, read_panel
 from truepool.tables.read import read_blocks
 
@@ -53,7 +53,7 @@ def test_arrays_have_cases_and_no_rows(tmp_path):
     refusal(tmp_path / "t.csv")
     with pytest.raises(ReportError, match="has 87 in case 1"):
         Panel([[0.1, 0.2], [0.2, 87.0]], [0, 1])
-    assert (case_name(4), row_name(4)) == ("case 4", "zero-based row 4")
+    assert case_name(4) == "case 4"
 
 
 def test_text_in_an_unknown_encoding_is_refused_in_every_reader(tmp_path):
@@ -81,12 +81,12 @@ def test_the_panel_of_a_table_is_checked_like_any_other(tmp_path):
         read_panel(tmp_path / "t.csv")
 
 
-def test_rows_that_are_checked_in_another_thread_keep_their_names():
+def test_cases_that_are_checked_in_another_thread_keep_their_names():
     def checked():
-        for row in range(3):
-            yield threading.current_thread().name, row_name(row)
+        for t in range(3):
+            yield threading.current_thread().name, case_name(t)
 
-    with named_rows(lambda row: f"line {row + 2} of the file"):
+    with named_cases(lambda t: f"line {t + 2} of the file"):
         found = list(prefetch(prefetch(checked())))
     assert threading.current_thread().name not in {thread for thread, _ in found}
     assert [name for _, name in found] == [f"line {n} of the file" for n in (2, 3, 4)]

@@ -213,15 +213,6 @@ def join_names(names: Sequence[str], word: str = "and") -> str:
     return f"{', '.join(most)} {word} {last}" if most else last
 
 
-def end_once(text: str) -> str:
-    """Return sentences that end with one full stop, also after a name that has one.
-
-    >>> end_once("Ask Lena L.. Then wait... and see ../last.json.")
-    'Ask Lena L. Then wait... and see ../last.json.'
-    """
-    return re.sub(r"(?<!\.)\.\.(?=\s|$)", ".", text)
-
-
 def amount(value: float) -> str:
     """Return a number that a user gave, without trailing zeros.
 

@@ -259,17 +259,3 @@ def leaving_out(out: Sequence[str], agents: Sequence[str]) -> str:
     if not out or len({*agents} - {*out}) < 2:
         return ""
     return setting("ignore", [*out], TERMINAL)
-
-
-def reversing(agent: str) -> str:
-    """End a sentence with the key that reverses an agent's reports.
-
-    >>> reversing("rf").partition(".")[0]
-    ': pass `--set scores'
-    """
-    key = f"scores.{agent}"
-    return (
-        f": pass `{setting(key, '1-0', TERMINAL)}`, of percentages "
-        f"`{setting(key, '100-0', TERMINAL)}`, of scores their range the other way "
-        "round."
-    )

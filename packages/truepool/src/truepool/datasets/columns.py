@@ -12,7 +12,6 @@ from truepool.core.arrays import Array, FloatArray
 from truepool.core.errors import SourceError, suggestion
 from truepool.core.files import DiskCache, cache_folder
 from truepool.datasets.files import COMPRESSED_SUFFIXES, content
-from truepool.panel.row_names import row_name
 
 SLOW = ".xz"
 """Decompressing the largest data set takes four times as long as the rest of loading
@@ -99,7 +98,7 @@ def class_numbers(
         row = int(np.argmax(unknown))
         raise SourceError(
             f"column {column!r} of {str(path)!r} must hold one of {', '.join(labels)}; "
-            f"got {found[row]!r} in {row_name(row)}"
+            f"got {found[row]!r} in zero-based row {row}"
         )
     order = np.argsort(known.astype(str))
     place = np.searchsorted(known.astype(str)[order], found.astype(str))

@@ -18,15 +18,6 @@ ROUNDING = 1e-9
 """A share of the cases this close below a whole number is that number."""
 
 
-def without_capacity(capacity: object | None) -> str:
-    """Words after a figure that leaves the capacity aside, where there is one.
-
-    >>> without_capacity(Capacity(200)), without_capacity(None)
-    (' without the capacity', '')
-    """
-    return "" if capacity is None else " without the capacity"
-
-
 @dataclass(frozen=True)
 class Capacity:
     """How many cases can be decided positive: a number or a share, also per period.

@@ -11,17 +11,6 @@ from truepool.core.errors import PanelError, suggestion
 from truepool.core.numbers import as_rows
 from truepool.panel.row_names import case_name
 
-CURRENCY = (
-    r"(?:US|R|C|A)?\$|[€£¥₹₩₺₽₪]|zł|\bkr\b|"
-    r"\b(?:EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|BRL|MXN|SEK|NOK|DKK|PLN|CZK|HUF)\b"
-)
-"""What may stand before or after every amount of a column."""
-
-AMOUNT = (
-    rf"[-+]?\s*(?:{CURRENCY})?\s*[-+]?\d[\d.,'’\s]*?(?:([.,])\d\d?)?\s*(?:{CURRENCY})?"
-)
-"""An amount as people write it, and its decimal mark where that is plain."""
-
 WEIGHT = "Name a column of numbers (weight)."
 PROPENSITY = "Name the column with the chance of a review (propensity)."
 

@@ -1,4 +1,4 @@
-"""What an error calls a row of a table, and a case that was read from one.
+"""What an error calls a case that was read from a table.
 
 Checks of arrays know the number of a case only. Whoever reads a table names its rows
 while they are checked, so that an error points to where a person finds the cell.
@@ -9,25 +9,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeAlias
 
-from truepool.core.arrays import Array, IntArray
+from truepool.core.arrays import Array
 
 Naming: TypeAlias = Callable[[int], str]
 
-_rows: ContextVar[Naming | None] = ContextVar("rows", default=None)
 _cases: ContextVar[Naming | None] = ContextVar("cases", default=None)
-
-
-def row_name(row: int) -> str:
-    """What an error calls a row of the table that is being read.
-
-    >>> row_name(3)
-    'zero-based row 3'
-    >>> with named_rows(lambda row: f"line {row + 2} of the file"):
-    ...     row_name(3)
-    'line 5 of the file'
-    """
-    name = _rows.get()
-    return f"zero-based row {row}" if name is None else name(row)
 
 
 def case_name(t: int, ids: Array | None = None) -> str:
@@ -36,9 +22,9 @@ def case_name(t: int, ids: Array | None = None) -> str:
     >>> import numpy as np
     >>> case_name(3), case_name(0, np.array(["a17"]))
     ('case 3', "case 0 (id 'a17')")
-    >>> with cases_of_rows(np.array([4, 7])):
+    >>> with named_cases(lambda t: f"row {t + 2} of the file"):
     ...     case_name(1)
-    'zero-based row 7'
+    'row 3 of the file'
     """
     name = _cases.get()
     place = f"case {t}" if name is None else name(t)
@@ -46,23 +32,6 @@ def case_name(t: int, ids: Array | None = None) -> str:
         return place
     known = f"{ids.tolist()[t]!r}"
     return place if place.endswith(known) else f"{place} (id {known})"
-
-
-@contextmanager
-def named_rows(name: Naming | None) -> Iterator[None]:
-    """Name rows in this way, or leave their names as they are."""
-    before = _rows.set(_rows.get() if name is None else name)
-    try:
-        yield
-    finally:
-        _rows.reset(before)
-
-
-@contextmanager
-def cases_of_rows(rows: IntArray) -> Iterator[None]:
-    """Name case t as row ``rows[t]`` of the table."""
-    with named_cases(lambda t: row_name(int(rows[t]))):
-        yield
 
 
 @contextmanager

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from truepool.core.arrays import Array, BoolArray, FloatArray, IntArray
 from truepool.core.errors import FeatureError, SettingError, suggestion
-from truepool.panel.row_names import row_name
 
 Encoding: TypeAlias = Literal["ordinal", "one-hot"]
 Unseen: TypeAlias = Literal["refuse", "missing"]
@@ -254,7 +253,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             more = ", ..." if known.size > MAX_SHOWN else ""
             raise FeatureError(
                 f"a category must have been seen in training; column {name!r} says "
-                f"{values[t]!r} in {row_name(t)}; known: {shown}{more} "
+                f"{values[t]!r} in zero-based row {t}; known: {shown}{more} "
                 f"({known.size}). Train "
                 "with such rows, leave the cell empty, or train with unseen='missing'."
             )
@@ -265,7 +264,7 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             t, j = (int(index) for index in np.argwhere(np.isinf(values))[0])
             raise FeatureError(
                 "a feature must be a finite number, or missing; "
-                f"{name or self.names_[j]!r} is {values[t, j]} in {row_name(t)}"
+                f"{name or self.names_[j]!r} is {values[t, j]} in zero-based row {t}"
             )
         return values
 
@@ -353,7 +352,7 @@ def _numbers(name: str, column: FloatArray | nw.Series[Any]) -> FloatArray:
             return np.full(len(values), np.nan)
         raise FeatureError(
             f"column {name!r} must hold numbers; it has {values[t]!r} in "
-            f"{row_name(t)}. "
+            f"zero-based row {t}. "
             "If these are categories, train with the column as categorical."
         )
     return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)

@@ -12,7 +12,6 @@ from truepool.core.errors import FeatureError, OutcomeError
 from truepool.core.formatting import pluralize
 from truepool.panel.labels import Labels, check_labels, one_class_error
 from truepool.panel.reports import check_names
-from truepool.panel.row_names import row_name
 
 if TYPE_CHECKING:
     from truepool.agents.features.encoding import Encoder, Encoding, Unseen
@@ -227,7 +226,7 @@ def _check(values: FloatArray, names: tuple[str, ...]) -> None:
         t, j = (int(index) for index in np.argwhere(infinite)[0])
         raise FeatureError(
             f"a feature must be finite, or NaN where it is missing; {names[j]!r} is "
-            f"{values[t, j]} in {row_name(t)}"
+            f"{values[t, j]} in zero-based row {t}"
         )
     empty = np.isnan(values).all(axis=0)
     if empty.any():
