@@ -233,11 +233,19 @@ def test_a_pool_to_change_to_is_measured_at_the_threshold_that_is_left_then():
     assert other.cases == len(cases)
 
 
-def test_nothing_is_said_of_more_than_two_classes_or_of_too_few_cases():
-    many = random_panel(2, cases=200, classes=3)
-    few = random_panel(2, cases=25)
-    for panel in (many, few):
-        assert audit(panel, resamples=30).operations == ()
+def test_nothing_is_said_of_too_few_cases():
+    assert audit(random_panel(2, cases=25), resamples=30).operations == ()
+
+
+def test_of_more_than_two_classes_only_the_cost_is_said():
+    panel = random_panel(2, cases=200, classes=3)
+    used, *_ = audit(panel, resamples=30).operations
+    pairs = panel_splits(panel, 5, 0)
+    cases = evaluation_cases(pairs)
+    decided = Mean().fit(panel.reports, panel.outcomes).predict(panel.reports[cases])
+    wrong = np.asarray(decided) != panel.outcomes[cases]
+    assert_allclose(used.cost.value, 1000 * wrong.mean())
+    assert used.recall is used.alerts is None
 
 
 def reviewed(rng, cases=6000, rate=0.03, share=0.02):

@@ -146,7 +146,9 @@ def test_a_saved_pool_is_judged_as_it_is_on_cases_that_it_did_not_learn_from(
     assert code == 0, err
     found = json.loads(out)
     assert found["pool"]["who"] == "vcg as saved"
-    assert found["operations"][0]["cases"] == 101
+    assert found["cases"] == 101
+    tested = {one["cases"] for one in found["operations"]}
+    assert tested == {found["plan"]["tested"]}
     assert (found["costs"]["fn"], found["costs"]["fp"]) == (12, 3)
     assert truepool("audit", "old.csv", *words)[0] == 2
 

@@ -272,10 +272,20 @@ def test_every_kind_of_audit_fits_and_runs(browser, tmp_path, name, width):
 
 
 TORN = """
-[...document.querySelectorAll(".item dd, td:not(.words), .plot .value")].filter(dd => {
-  const words = document.createRange(); words.selectNodeContents(dd);
-  return new Set([...words.getClientRects()].map(box => box.top)).size > 1;
-}).map(dd => dd.textContent)
+(() => {
+  const lines = (range) => new Set([...range.getClientRects()].map(box => box.top)).size;
+  const torn = [];
+  for (const e of document.querySelectorAll(".item dd, td:not(.words), .plot .value")) {
+    const range = document.createRange(), text = e.firstChild;
+    const found = text && /-?[\\d.,]+(\\s%)?\\s\\[.*?\\]/.exec(text.data || "");
+    if (found && e.matches("dd")) {  // a sentence may go on in the next line
+      range.setStart(text, found.index);
+      range.setEnd(text, found.index + found[0].length);
+    } else range.selectNodeContents(e);
+    if (lines(range) > 1) torn.push(e.textContent);
+  }
+  return torn;
+})()
 """
 
 

@@ -27,7 +27,7 @@ OWN = tomllib.loads(files("truepool.words").joinpath("audit.toml").read_text("ut
 SOURCE = Path(truepool.__file__).parent
 FIELDS = {
     "who": ("rf", "gbm"), "pool": "mean", "in_use": "mean", "better": "auto", "table": "reports.csv", "file": "reports.pool",
-    "fit_set": "--ignore rf -o reports.pool", "make_set": "costs=costs", "read": "", "left": 3, "agent": "rf", "agents": 5, "cases": 569, "positives": 212, "tested": 400,
+    "fit_set": "--ignore rf -o reports.pool", "make_set": "costs=costs", "read": "", "left": 3, "places": (1, 2), "forward": "", "constant": "ja", "agent": "rf", "agents": 5, "cases": 569, "positives": 212, "tested": 400,
     "reasons": "rf is biased", "question": "which one?", "when": "2026-05-11", "date": "2026-05-11", "threshold": 0.0909,
     "factor": 100.0, "classes": (("red", "green"),), "by": "country", "failing": ("DE", "FR"), "label": "ja", "saving": 38.0,
     "cost": 200.0, "worth": 12.0, "settings": ("costs", "seed"), "before": "sound", "now": "biased", "of": "", "level": "95 %",

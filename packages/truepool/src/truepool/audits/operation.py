@@ -24,12 +24,12 @@ FEWEST_DAYS = 5
 
 
 def operations(given: Evidence, treated: Treated, plan: Plan) -> tuple[Operation, ...]:
-    """Measure the pool in use, the one of the plan and the alternative, two classes.
+    """Measure the pool in use, the one of the plan and the alternative.
 
     The pool in use is measured as it is today, that of the plan once all steps are
     taken: on the same cases, of which neither has learned.
     """
-    if given.compute(try_pools) is None or given.panel.classes > 2:
+    if given.compute(try_pools) is None:
         return ()
     left = [a for a in given.panel.agents if a not in treated.without]
     others = [(plan.pool, treated.evidence, left), (plan.alternative, given, None)]
@@ -66,14 +66,16 @@ def _operation(
     decided: IntArray,
 ) -> Operation:
     cost = _paid(evidence, cases, decided)
+    paid = scaled(cost, PER_THOUSAND), scaled(cost, cases_per_month(evidence))
+    if evidence.panel.classes > 2:
+        return Operation(pool, len(cases), *paid)
     positive, alert = evidence.panel.outcomes[cases] > 0, decided > 0
     share = partial(_share, evidence, cases)
     recall = share(alert, positive)
     return Operation(
         pool,
         len(cases),
-        scaled(cost, PER_THOUSAND),
-        scaled(cost, cases_per_month(evidence)),
+        *paid,
         _alerts_per_day(evidence, cases, alert),
         share(alert, np.ones_like(alert)),
         share(positive, alert, unseen=alert),

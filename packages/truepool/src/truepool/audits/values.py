@@ -377,19 +377,20 @@ class Operation:
 
     Shares are of all cases (``alerts``), of alerts (``precision``), of positive cases
     (``recall``), of what these could cost (``recall_of_money``, where that differs by
-    case) and of negative cases (``false_alarms``). None: not known.
+    case) and of negative cases (``false_alarms``). None: not known, as of more than two
+    classes.
     """
 
     pool: str
     cases: int
     cost: Estimate | None
     cost_per_month: Estimate | None
-    alerts_per_day: Estimate | None
-    alerts: Estimate | None
-    precision: Estimate | None
-    recall: Estimate | None
-    recall_of_money: Estimate | None
-    false_alarms: Estimate | None
+    alerts_per_day: Estimate | None = None
+    alerts: Estimate | None = None
+    precision: Estimate | None = None
+    recall: Estimate | None = None
+    recall_of_money: Estimate | None = None
+    false_alarms: Estimate | None = None
 
 
 @dataclass(frozen=True)

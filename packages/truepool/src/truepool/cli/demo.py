@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from truepool.cli.demo_panels import DemoPanels
     from truepool.comparison import Comparison
     from truepool.online import Trace
+    from truepool.pages.wording import Speaker
     from truepool.panel.panel import Panel
 
 COST_FN = 10
@@ -193,21 +194,26 @@ def _audit(
 ) -> "Audit":
     from truepool.audits import audit
     from truepool.cli.screen import progress_bar
-    from truepool.core.sentences import TERMINAL
     from truepool.pages.audit import show
-    from truepool.pages.wording import Speaker
     from truepool.panel.costs import Costs
 
-    _print_step(console, 4, "Audit the plain mean on the same cases")
+    _print_step(console, 4, "Audit the plain mean on these cases, two models broken")
     with progress_bar("Auditing") as progress:
         result = audit(
             panels.faulty, costs=Costs(fn=COST_FN), seed=seed, progress=progress
         )
-    table = str(output / "panel.csv")
-    given = f"--outcome {OUTCOME} --cost-fn {COST_FN}"
-    show(Speaker.of(result, TERMINAL, table, given), console)
+    show(_speaker(result, output), console)
     _print_takeaway(console, saving_sentence(result))
     return result
+
+
+def _speaker(audit: "Audit", output: Path) -> "Speaker":
+    """Return who says what was found, with commands for the table of the demo."""
+    from truepool.core.sentences import TERMINAL
+    from truepool.pages.wording import Speaker
+
+    given = f"--outcome {OUTCOME} --cost-fn {COST_FN}"
+    return Speaker.of(audit, TERMINAL, str(output / "panel.csv"), given)
 
 
 def saving_sentence(audit: "Audit") -> str:
@@ -223,6 +229,7 @@ def saving_sentence(audit: "Audit") -> str:
 def _write(output: Path, panels: "DemoPanels", audit: "Audit", trace: "Trace") -> None:
     from truepool.core.files import write_text
     from truepool.pages import figures
+    from truepool.pages.audit import html
     from truepool.tables import write_table
 
     panel = panels.faulty
@@ -233,7 +240,8 @@ def _write(output: Path, panels: "DemoPanels", audit: "Audit", trace: "Trace") -
     write_table(output / "panel.csv", known)
     text = json.dumps(audit.to_dict(), indent=2, allow_nan=False)
     write_text(output / "audit.json", text + "\n")
-    audit.to_html(output / "report.html")
+    page = html(audit, _speaker(audit, output))
+    write_text(output / "report.html", page)
     figures.save(figures.replay(trace), output / "weights.svg")
 
 

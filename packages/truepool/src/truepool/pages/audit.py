@@ -48,9 +48,11 @@ def show(say: Speaker, console: Console, *, verbose: bool = False) -> None:
     """Print the verdict, the plan, the agents and the pools; all of it if verbose."""
     page(say, MOST_ROWS if verbose else MOST_LINES).print(console, verbose=verbose)
     if not verbose:
-        codes = [] if say.audit.plan.in_doubt else ["brackets"]
-        codes += ["costs-in"] if codes and not say.audit.currency else []
-        line = " ".join(map(say.text, [*codes, "more"]))
+        known = not say.audit.plan.in_doubt
+        lines = [about_costs(say.audit)] if known else []
+        codes = ["tested-on", "brackets"] if known else []
+        codes += ["costs-in"] if known and not say.audit.currency else []
+        line = " ".join([*lines, *map(say.text, [*codes, "more"])])
         console.print(f"\n{line}", style="dim", markup=False, highlight=False)
 
 
@@ -159,16 +161,12 @@ def _doubts(say: Speaker) -> Iterator[str]:
 def steps_of(say: Speaker) -> Iterator[Item]:
     """Yield the steps of the plan, each with what it saves and its command."""
     for step in say.audit.plan.steps:
-        facts = []
-        shown = {"saves": step.saving, "saves-month": step.saving_per_month}
-        for code, saving in shown.items():
-            if saving is None:
-                continue
-            text = say.money(saving)
-            if not step.certain:
-                text = say.text("insignificant", saving=text)
-            facts.append((say.text(code), text))
-        yield Item(say.step(step), tuple(facts), say.command(step))
+        facts = list(say.saved(step))
+        command = say.command(step)
+        if command and (places := say.by_hand(step)):
+            steps = say.text("steps", places=places)
+            facts.append((say.text("by-hand"), steps))
+        yield Item(say.step(step), tuple(facts), command)
 
 
 def _changes(say: Speaker) -> Iterator[Section]:
@@ -264,6 +262,8 @@ def _agent_lines(say: Speaker, most: int | None) -> Iterator[str]:
     audit, best = say.audit, say.audit.best_set
     if most is not None and most < len(audit.agents):
         yield say.text("agents-shown", shown=most, agents=len(audit.agents))
+    if idle := say.idle():
+        yield say.text("idle", who=few(idle))
     if best is not None and not audit.plan.in_doubt:
         saves = best.dropped and best.saving.low > 0
         yield say.text(

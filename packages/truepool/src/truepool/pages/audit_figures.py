@@ -70,11 +70,14 @@ def costs(say: Speaker) -> Iterator[Figure]:
         cost = rows[0].value + plan.constant_saving.value
         name = say.text("constant", decision=plan.constant)
         rows.append(Interval(name, cost, np.nan, np.nan, quantity(cost), "none"))
-    title = say.text("figure-costs")
+    title, forward = say.text("figure-costs"), say.text("forward") * plan.forward
+    caption = [say.text("figure-costs-caption", forward=forward)]
+    if plan.constant is not None:
+        caption.append(say.text("figure-constant", constant=plan.constant))
     yield Figure(
         title,
         interval_rows(rows, title, bars=True, form=quantity),
-        caption=say.text("figure-costs-caption"),
+        caption=" ".join(caption),
         name="costs",
     )
 

@@ -12,7 +12,7 @@ from truepool.audits import kinds
 from truepool.audits.values import Audit, Change, Diagnosis, Finding, Note, Step
 from truepool.comparison import Estimate
 from truepool.core.formatting import amount, in_unit, measured
-from truepool.core.sentences import PYTHON, Voice, catalogue, few, say, setting
+from truepool.core.sentences import COUNTED, PYTHON, Voice, catalogue, few, say, setting
 from truepool.pages import costs
 
 WRONG = ("error", "warning")
@@ -20,6 +20,9 @@ WRONG = ("error", "warning")
 
 FITS = ("leave-out", "use", "refit", "decide-at")
 """Actions that are done by fitting a pool."""
+
+BY_HAND = ("rescale", "swap", "leave-out-there", "repair", "recalibrate")
+"""Actions that change reports, and that no command does."""
 
 DAYS = 0.5
 """Of a table that spans more months a date is told to the day."""
@@ -61,6 +64,19 @@ class Speaker:
     def money(self, value: Estimate | float | None) -> str:
         """Return a cost with its interval and currency."""
         return f"{measured(value)} {self.voice.currency}".rstrip()
+
+    def saved(self, step: Step) -> Iterator[tuple[str, str]]:
+        """Yield what a step saves, and per month where that is certain."""
+        if step.saving is None:
+            return
+        counted, month = self.voice.currency in COUNTED, step.saving_per_month
+        saved = self.text(
+            "saved-counted" if counted else "saved", saving=self.money(step.saving)
+        )
+        yield self.text("saves" if step.certain else "saves-nothing"), saved
+        if step.certain and month is not None:
+            text = measured(month) if counted else self.money(month)
+            yield self.text("saves-month"), text
 
     @property
     def common(self) -> dict[str, Any]:
@@ -212,7 +228,10 @@ class Speaker:
             code = "decide-each"
         fields = self._arguments(step)
         if "pool" in given:
-            fields["pool"] = self.pool(given["pool"], given.get("without", ()))
+            name = given["pool"]
+            known = _known("gloss", name) and code == "use"
+            told = say("gloss", name, {}, self.voice) if known else name
+            fields["pool"] = self.pool(told, given.get("without", ()))
         return say("do", code, fields, self.voice)
 
     def command(self, step: Step, voice: Voice | None = None) -> str:
@@ -237,6 +256,19 @@ class Speaker:
         fields = {**self._arguments(step), **self._settings(done, name, voice)}
         command = say("action", code, fields, voice)
         return f"{command} {self.given}".strip() if self._repeats(voice) else command
+
+    def by_hand(self, step: Step) -> list[int]:
+        """Numbers of the steps before this one that change reports by no command."""
+        steps = self.audit.plan.steps
+        done = steps[: steps.index(step)] if step.action in FITS else ()
+        return [k + 1 for k, one in enumerate(done) if one.action in BY_HAND]
+
+    def idle(self) -> list[str]:
+        """Agents with a fault that no step is about."""
+        plan = self.audit.plan
+        named = {who for step in plan.steps for who in step.agents}
+        wrong = [one.who for one in self.audit.agents if one.severity in WRONG]
+        return [] if plan.in_doubt else [who for who in wrong if who not in named]
 
     def _repeats(self, voice: Voice) -> bool:
         return voice.dialect == "terminal" and bool(self.given)
