@@ -19,7 +19,7 @@ from scipy.special import expit
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.panel.panel import Panel
-from truepool.pools.habits import Doubt, Habits
+from truepool.pools.training.habits import Doubt, Habits
 
 sys.path.append(str(Path(__file__).parents[1] / "packages/truepool/tests"))
 

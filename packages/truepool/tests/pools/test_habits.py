@@ -18,10 +18,10 @@ from truepool.core import archive
 from truepool.core.errors import PoolFileError
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
-from truepool.pools import habits
 from truepool.pools.auto import Auto
-from truepool.pools.habits import Doubt, Habits
 from truepool.pools.mean import Mean
+from truepool.pools.training import habits
+from truepool.pools.training.habits import Doubt, Habits
 
 LEARN, BATCH, BATCHES = 20_000, 300, 250
 MOST_FALSE = 0.001

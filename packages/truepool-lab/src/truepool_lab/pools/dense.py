@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.pools.agent_reports import content_order
+from truepool.pools.interface.agent_reports import content_order
+from truepool.pools.interface.stacked import MODEL
 from truepool.pools.onnx.graph import ReportTensors, Tensor, dense
-from truepool.pools.stacked import MODEL
 from truepool_lab.pools.networks.training import Parameters
 from truepool_lab.pools.neural import CLASSES, NeuralPool
 

@@ -18,9 +18,9 @@ from truepool.measures.folds import panel_splits
 from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.pools import Pool
+from truepool.pools.interface.stacked import MODEL
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.stacked import MODEL
 from truepool_lab.pools.networks.training import (
     Config,
     Inputs,

@@ -9,9 +9,14 @@ from sklearn.neural_network import MLPClassifier
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.seeds import short_seed
-from truepool.pools.agent_reports import content_order
+from truepool.pools.interface.agent_reports import content_order
+from truepool.pools.interface.stacked import (
+    MODEL,
+    Parameters,
+    StackedPool,
+    output_layer,
+)
 from truepool.pools.onnx.graph import Tensor, dense
-from truepool.pools.stacked import MODEL, Parameters, StackedPool, output_layer
 from truepool_lab.pools.dense import COLUMNS
 from truepool_lab.pools.neural import CLASSES
 

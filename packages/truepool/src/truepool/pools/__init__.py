@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 from truepool.core import registry
 from truepool.pools import persistence
 from truepool.pools.interface import FixedPool, LinearPool, Pool, configure
-from truepool.pools.result import Explanation, PoolResult
+from truepool.pools.interface.result import Explanation, PoolResult
 
 if TYPE_CHECKING:
     from truepool.pools.onnx.export import PoolExport

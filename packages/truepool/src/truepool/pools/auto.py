@@ -22,8 +22,8 @@ from truepool.measures.shrinkage import RARE_FILL
 from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
-from truepool.pools import candidates, imputation
-from truepool.pools.candidate_weights import (
+from truepool.pools import candidates
+from truepool.pools.candidates.weights import (
     CAUTIOUS,
     CERTAIN,
     MANY_CASES,
@@ -31,12 +31,13 @@ from truepool.pools.candidate_weights import (
     weigh,
 )
 from truepool.pools.interface import Pool
+from truepool.pools.interface.result import Explanation, Training
 from truepool.pools.mixture import Mixture
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.result import Explanation, Training
 from truepool.pools.ridge import Ridge
 from truepool.pools.shrunk import check_size, is_wide
+from truepool.pools.training import imputation
 
 CANDIDATES: tuple[str | Pool, ...] = (*candidates.USUAL, "boosted", "shrunk")
 """What `Auto` combines by default: each family once, none that is slow."""

@@ -15,10 +15,10 @@ from truepool.core.arrays import (
 from truepool.core.errors import SettingError
 from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
-from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
+from truepool.pools.training.certainty import choose_clip
 
 
 @final

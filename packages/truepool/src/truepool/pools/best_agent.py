@@ -12,8 +12,8 @@ from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
 from truepool.panel.weights import pool_by_case, proportional
 from truepool.pools.interface import Pool, by_agent
+from truepool.pools.interface.result import Explanation
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.result import Explanation
 
 
 @final

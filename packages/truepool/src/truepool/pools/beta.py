@@ -16,10 +16,10 @@ from truepool.core.arrays import (
 from truepool.measures.calibration import RIDGE
 from truepool.measures.losses import indicator
 from truepool.panel.sparse import SparseReports
+from truepool.pools.interface.recalibrated import RECALIBRATED, RecalibratedPool
+from truepool.pools.interface.result import Parameter
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.recalibrated import RECALIBRATED, RecalibratedPool
-from truepool.pools.result import Parameter
 
 MAX_GROUPS = 2_000
 """The curve is fitted on at most so many groups of close probabilities."""

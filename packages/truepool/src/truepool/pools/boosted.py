@@ -18,11 +18,11 @@ from truepool.core.seeds import short_seed
 from truepool.measures.calibration import clipped_log_scale
 from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
-from truepool.pools.agent_reports import content_order
 from truepool.pools.interface import Pool
+from truepool.pools.interface.agent_reports import content_order
+from truepool.pools.interface.stacked import MODEL, probabilities_of
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.stacked import MODEL, probabilities_of
 
 MIN_LEAF_SIZE = 20
 """The smallest number of cases in a leaf."""

@@ -11,14 +11,14 @@ from truepool.measures.folds import Folds
 from truepool.panel.costs import Costs
 from truepool.panel.sparse import SparseReports
 from truepool.pools.interface import Pool
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.recalibrated import (
+from truepool.pools.interface.recalibrated import (
     RECALIBRATED,
     RecalibratedPool,
     describe_slope,
 )
-from truepool.pools.result import Parameter
+from truepool.pools.interface.result import Parameter
+from truepool.pools.onnx import graph
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 
 @final

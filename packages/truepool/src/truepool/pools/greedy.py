@@ -12,7 +12,7 @@ from truepool.measures.losses import as_loss
 from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.pools.interface import LinearPool
-from truepool.pools.result import Explanation
+from truepool.pools.interface.result import Explanation
 
 
 @final

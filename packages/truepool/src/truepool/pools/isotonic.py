@@ -14,10 +14,10 @@ from truepool.core.arrays import (
 )
 from truepool.measures.losses import indicator
 from truepool.panel.sparse import SparseReports
+from truepool.pools.interface.recalibrated import RECALIBRATED, RecalibratedPool
+from truepool.pools.interface.result import Parameter
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.recalibrated import RECALIBRATED, RecalibratedPool
-from truepool.pools.result import Parameter
 
 
 @final

@@ -8,10 +8,10 @@ from truepool.core.arrays import FloatArray, from_log_scale, log_scale, logit
 from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
-from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
+from truepool.pools.training.certainty import choose_clip
 
 
 @final

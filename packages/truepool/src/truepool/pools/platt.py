@@ -5,14 +5,14 @@ from typing import ClassVar, final
 from truepool.core.arrays import FloatArray, IntArray, from_log_scale, log_scale
 from truepool.measures.calibration import fit_scaling
 from truepool.panel.sparse import SparseReports
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.recalibrated import (
+from truepool.pools.interface.recalibrated import (
     RECALIBRATED,
     RecalibratedPool,
     describe_slope,
 )
-from truepool.pools.result import Parameter
+from truepool.pools.interface.result import Parameter
+from truepool.pools.onnx import graph
+from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 
 @final

@@ -13,19 +13,19 @@ from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import Folds, panel_splits, thin
 from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
-from truepool.pools import imputation
 from truepool.pools.interface import Pool
-from truepool.pools.logistic import LogisticData, solve
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.result import Explanation, Parameter, Training
-from truepool.pools.stacked import (
+from truepool.pools.interface.result import Explanation, Parameter, Training
+from truepool.pools.interface.stacked import (
     MODEL,
     describe_coefficients,
     features_of,
     features_onnx,
     probabilities_of,
 )
+from truepool.pools.onnx import graph
+from truepool.pools.onnx.graph import ReportTensors, Tensor
+from truepool.pools.training import imputation
+from truepool.pools.training.logistic import LogisticData, solve
 
 STRENGTHS = np.logspace(-4, 2, 7)
 """The grid of inverse penalties."""

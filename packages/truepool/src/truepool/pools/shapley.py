@@ -17,7 +17,7 @@ from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.weights import by_credit
 from truepool.pools.interface import LinearPool, by_agent
-from truepool.pools.result import Explanation
+from truepool.pools.interface.result import Explanation
 
 
 @final

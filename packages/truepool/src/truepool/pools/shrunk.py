@@ -14,13 +14,13 @@ from truepool.measures.shrinkage import cells_of
 from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SPARSE_FILL, SparseReports
-from truepool.pools.certainty import choose_clip
 from truepool.pools.interface import Pool
-from truepool.pools.logistic import Terms, binary_terms, newton, row_space
+from truepool.pools.interface.stacked import probabilities_of
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.sparse_tilts import SparseTilts, log_odds_apart
-from truepool.pools.stacked import probabilities_of
+from truepool.pools.training.certainty import choose_clip
+from truepool.pools.training.logistic import Terms, binary_terms, newton, row_space
+from truepool.pools.training.sparse_tilts import SparseTilts, log_odds_apart
 
 SHIFTS = (0.0, 0.5, 1.5)
 STRETCHES = (0.0, 0.3, 1.0)

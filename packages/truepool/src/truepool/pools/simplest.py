@@ -17,8 +17,8 @@ from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
 from truepool.pools import candidates
 from truepool.pools.interface import Pool
+from truepool.pools.interface.result import Explanation
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.result import Explanation
 
 CANDIDATES = candidates.USUAL
 """What `Simplest` tries by default."""

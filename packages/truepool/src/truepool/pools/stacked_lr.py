@@ -4,15 +4,15 @@ from dataclasses import replace
 from typing import ClassVar, final
 
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.pools.logistic import LogisticData, solve
-from truepool.pools.onnx.graph import Tensor
-from truepool.pools.result import Explanation
-from truepool.pools.stacked import (
+from truepool.pools.interface.result import Explanation
+from truepool.pools.interface.stacked import (
     MODEL,
     Parameters,
     StackedPool,
     describe_coefficients,
 )
+from truepool.pools.onnx.graph import Tensor
+from truepool.pools.training.logistic import LogisticData, solve
 
 PENALTY = 1.0
 """Penalty on the squared slopes, scikit-learn's default."""

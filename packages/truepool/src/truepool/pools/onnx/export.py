@@ -13,8 +13,8 @@ from truepool.core.distributions import require
 from truepool.core.errors import ExportError
 from truepool.core.files import check_path, write_bytes
 from truepool.panel.reports import SUM_TOLERANCE
-from truepool.pools.card import card_of
-from truepool.pools.interface import Pool
+from truepool.pools.interface.card import card_of
+from truepool.pools.interface.pool import Pool
 from truepool.pools.onnx.graph import DOUBLE, Graph, ReportTensors, Tensor
 
 REPORTS, PROBABILITIES = "reports", "probabilities"

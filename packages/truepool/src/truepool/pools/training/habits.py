@@ -16,7 +16,7 @@ from truepool.core.engine import one_blas_thread
 from truepool.measures.groups import FEWEST_CASES
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
-from truepool.pools import imputation
+from truepool.pools.training import imputation
 
 LEARNED, COMPARED = 20_000, 2_000
 """Cases from which habits are learned, and that are compared with them, at most."""

@@ -36,11 +36,12 @@ from truepool.panel.panel import Panel
 from truepool.panel.reports import column_names
 from truepool.panel.sparse import SparseReports
 from truepool.panel.weights import on_simplex, proportional
-from truepool.pools import contract, persistence
-from truepool.pools.agent_reports import match_columns, match_one
-from truepool.pools.habits import Habits
+from truepool.pools import persistence
+from truepool.pools.interface import contract
+from truepool.pools.interface.agent_reports import match_columns, match_one
+from truepool.pools.interface.result import Explanation, PoolResult, Training
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.result import Explanation, PoolResult, Training
+from truepool.pools.training.habits import Habits
 from truepool.tables.schema import Schema
 
 if TYPE_CHECKING:

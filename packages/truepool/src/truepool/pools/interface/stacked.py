@@ -13,11 +13,11 @@ from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import Folds, panel_splits
 from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
-from truepool.pools import imputation
-from truepool.pools.interface import Pool
+from truepool.pools.interface.pool import Pool
+from truepool.pools.interface.result import Parameter
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.result import Parameter
+from truepool.pools.training import imputation
 
 Parameters: TypeAlias = dict[str, FloatArray]
 """What one model learned, by name."""

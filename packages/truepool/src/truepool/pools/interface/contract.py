@@ -11,7 +11,7 @@ from truepool.panel.sparse import SparseReports
 from truepool.panel.weights import on_simplex
 
 if TYPE_CHECKING:
-    from truepool.pools.interface import Pool
+    from truepool.pools.interface.pool import Pool
 
 
 ROUNDING = 1e-9

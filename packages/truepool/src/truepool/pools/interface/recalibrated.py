@@ -12,10 +12,10 @@ from truepool.measures.folds import Folds, out_of_fold, panel_splits
 from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
-from truepool.pools.certainty import choose_clip
-from truepool.pools.interface import Pool, configure
+from truepool.pools.interface.pool import Pool, configure
+from truepool.pools.interface.result import Explanation, Parameter
 from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.result import Explanation, Parameter
+from truepool.pools.training.certainty import choose_clip
 
 RECALIBRATED = {
     "unanimity": "when all say p, a recalibrated pool answers how often the event "
