@@ -124,7 +124,9 @@ def test_rounding_is_clipped(value, expected):
     ids=["fit", "configure", "compare"],
 )
 def test_a_constructor_must_store_costs_and_threshold(pool, use):
-    with pytest.raises(PoolError, match=r"does not store costs, threshold\. Write def"):
+    with pytest.raises(
+        PoolError, match=r"does not store costs, threshold\. Leave __init__"
+    ):
         use(pool)
 
 

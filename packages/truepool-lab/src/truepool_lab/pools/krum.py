@@ -6,7 +6,6 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, blocks
 from truepool.core.errors import SettingError
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.weights import pool_by_case
 from truepool.pools import Pool
@@ -44,16 +43,7 @@ class Krum(Pool):
     name: ClassVar[str] = "krum"
     complexity: ClassVar[int] = 0
 
-    def __init__(
-        self,
-        *,
-        hostile: int | None = None,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-    ) -> None:
-        self.hostile = hostile
-        self.costs = costs
-        self.threshold = threshold
+    hostile: int | None = None
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         if self.hostile is not None and self.hostile < 0:

@@ -15,9 +15,8 @@ from truepool.core.arrays import (
 from truepool.core.errors import SettingError
 from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import panel_splits
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
-from truepool.pools import Pool
+from truepool.pools import Pool, learned
 from truepool.pools.interface.stacked import MODEL
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
@@ -80,37 +79,20 @@ class NeuralPool(Pool):
         "label swap": CLASSES,
     }
 
-    centre_: FloatArray
-    spread_: FloatArray
-    parameters_: Parameters
-    held_out_losses_: FloatArray
+    hidden: int = 64
+    epochs: int = 200
+    patience: int = 10
+    batch: int = 256
+    rate: float = 1e-3
+    decay: float = 1e-2
+    held_out: float = 0.2
+    device: str = "auto"
+    seed: int = 0
 
-    def __init__(
-        self,
-        *,
-        hidden: int = 64,
-        epochs: int = 200,
-        patience: int = 10,
-        batch: int = 256,
-        rate: float = 1e-3,
-        decay: float = 1e-2,
-        held_out: float = 0.2,
-        device: str = "auto",
-        costs: Costs | None = None,
-        threshold: float | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.epochs = epochs
-        self.patience = patience
-        self.batch = batch
-        self.rate = rate
-        self.decay = decay
-        self.held_out = held_out
-        self.device = device
-        self.costs = costs
-        self.threshold = threshold
-        self.seed = seed
+    centre_: FloatArray = learned()
+    spread_: FloatArray = learned()
+    parameters_: Parameters = learned()
+    held_out_losses_: FloatArray = learned()
 
     @abstractmethod
     def _module(self, modules: Any, agents: int, odds: int) -> Any:

@@ -19,7 +19,6 @@ from truepool.measures.folds import (
     thin,
 )
 from truepool.measures.shrinkage import RARE_FILL
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
 from truepool.pools import candidates
@@ -30,7 +29,7 @@ from truepool.pools.candidates.weights import (
     Candidate,
     weigh,
 )
-from truepool.pools.interface import Pool
+from truepool.pools.interface import Pool, learned
 from truepool.pools.interface.result import Explanation, Training
 from truepool.pools.mixture import Mixture
 from truepool.pools.onnx import graph
@@ -136,27 +135,16 @@ class Auto(Pool):
         "whichever class is called 1",
     }
 
-    pools_: tuple[Pool, ...]
-    shares_: FloatArray
-    table_: list[Candidate]
-    log_odds_: bool = False  # of files that do not say so
-    imputation_: FloatArray | None
-    why_: str
+    candidates: Sequence[str | Pool] | None = None
+    cv: Folds = 5
+    seed: int = 0
 
-    def __init__(
-        self,
-        *,
-        candidates: Sequence[str | Pool] | None = None,
-        cv: Folds = 5,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.candidates = candidates
-        self.cv = cv
-        self.costs = costs
-        self.threshold = threshold
-        self.seed = seed
+    pools_: tuple[Pool, ...] = learned()
+    shares_: FloatArray = learned()
+    table_: list[Candidate] = learned()
+    log_odds_: bool = learned(False)  # of files that do not say so
+    imputation_: FloatArray | None = learned()
+    why_: str = learned()
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         pools = self._candidates(panel)

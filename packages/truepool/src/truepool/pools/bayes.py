@@ -13,9 +13,8 @@ from truepool.core.arrays import (
     log_scale,
 )
 from truepool.core.errors import SettingError
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
-from truepool.pools.interface import Pool
+from truepool.pools.interface import Pool, learned
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.training.certainty import choose_clip
@@ -57,21 +56,11 @@ class Bayes(Pool):
         "is surer than each of them",
     }
 
-    prior_: FloatArray
-    clip_: float
+    prior: ArrayLike | None = None
+    clip: float | None = None
 
-    def __init__(
-        self,
-        *,
-        prior: ArrayLike | None = None,
-        clip: float | None = None,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-    ) -> None:
-        self.prior = prior
-        self.clip = clip
-        self.costs = costs
-        self.threshold = threshold
+    prior_: FloatArray = learned()
+    clip_: float = learned()
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         if self.prior is None:

@@ -7,11 +7,10 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.measures.losses import as_loss
 from truepool.measures.shrinkage import comparable_losses
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
 from truepool.panel.weights import pool_by_case, proportional
-from truepool.pools.interface import Pool, by_agent
+from truepool.pools.interface import Pool, by_agent, learned
 from truepool.pools.interface.result import Explanation
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 
@@ -41,19 +40,10 @@ class BestAgent(Pool):
     scales: ClassVar[bool] = True
     complexity: ClassVar[int] = 1
 
-    losses_: FloatArray
-    weights_: FloatArray
+    loss: str = "brier"
 
-    def __init__(
-        self,
-        *,
-        loss: str = "brier",
-        costs: Costs | None = None,
-        threshold: float | None = None,
-    ) -> None:
-        self.loss = loss
-        self.costs = costs
-        self.threshold = threshold
+    losses_: FloatArray = learned()
+    weights_: FloatArray = learned()
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         loss = as_loss(self.loss, self.costs, self.threshold)

@@ -16,6 +16,7 @@ from truepool.core.arrays import (
 from truepool.measures.calibration import RIDGE
 from truepool.measures.losses import indicator
 from truepool.panel.sparse import SparseReports
+from truepool.pools.interface import learned
 from truepool.pools.interface.recalibrated import RECALIBRATED, RecalibratedPool
 from truepool.pools.interface.result import Parameter
 from truepool.pools.onnx import graph
@@ -58,7 +59,7 @@ class Beta(RecalibratedPool):
     name: ClassVar[str] = "beta"
     exemptions: ClassVar = RECALIBRATED
 
-    shape_: FloatArray
+    shape_: FloatArray = learned()
 
     def _correct(
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray

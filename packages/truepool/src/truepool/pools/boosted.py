@@ -16,9 +16,8 @@ from truepool.core.arrays import (
 from truepool.core.errors import SettingError
 from truepool.core.seeds import short_seed
 from truepool.measures.calibration import clipped_log_scale
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
-from truepool.pools.interface import Pool
+from truepool.pools.interface import Pool, learned
 from truepool.pools.interface.agent_reports import content_order
 from truepool.pools.interface.stacked import MODEL, probabilities_of
 from truepool.pools.onnx import graph
@@ -79,28 +78,16 @@ class Boosted(Pool):
         "label swap": "a case on a cut goes left, whichever class is called 1",
     }
 
-    nodes_: dict[str, FloatArray | IntArray]
-    always_: BoolArray
-    never_: BoolArray
-    baseline_: FloatArray
-    columns_: IntArray
+    trees: int = 30
+    leaves: int = 8
+    rate: float = 0.1
+    seed: int = 0
 
-    def __init__(
-        self,
-        *,
-        trees: int = 30,
-        leaves: int = 8,
-        rate: float = 0.1,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.trees = trees
-        self.leaves = leaves
-        self.rate = rate
-        self.costs = costs
-        self.threshold = threshold
-        self.seed = seed
+    nodes_: dict[str, FloatArray | IntArray] = learned()
+    always_: BoolArray = learned()
+    never_: BoolArray = learned()
+    baseline_: FloatArray = learned()
+    columns_: IntArray = learned()
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         if self.trees < 1 or self.leaves < 2 or not 0 < self.rate <= 1:

@@ -7,7 +7,7 @@ from scipy.special import softmax
 
 from truepool.core.arrays import FloatArray, from_classes, to_classes
 from truepool.panel.panel import Panel
-from truepool.pools.interface import Pool
+from truepool.pools.interface import Pool, learned
 
 SUPPORT = 1.0
 """Votes of each kind that every voter is granted beforehand, and one more right one."""
@@ -55,8 +55,8 @@ class Crowd(Pool):
         "surer than each of them",
     }
 
-    votes_: FloatArray
-    rates_: FloatArray
+    votes_: FloatArray = learned()
+    rates_: FloatArray = learned()
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         ballots = _ballots(panel.values)

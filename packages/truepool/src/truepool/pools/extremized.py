@@ -7,10 +7,8 @@ import numpy as np
 from truepool.core.arrays import FloatArray, IntArray, from_log_scale, log_scale
 from truepool.core.errors import SettingError
 from truepool.measures.calibration import fit_scaling
-from truepool.measures.folds import Folds
-from truepool.panel.costs import Costs
 from truepool.panel.sparse import SparseReports
-from truepool.pools.interface import Pool
+from truepool.pools.interface import learned
 from truepool.pools.interface.recalibrated import (
     RECALIBRATED,
     RecalibratedPool,
@@ -51,23 +49,9 @@ class Extremized(RecalibratedPool):
     name: ClassVar[str] = "extremized"
     exemptions: ClassVar = RECALIBRATED
 
-    factor_: float
+    factor: float | str = "fit"
 
-    def __init__(
-        self,
-        *,
-        factor: float | str = "fit",
-        base: Pool | str = "mean",
-        cv: Folds = 5,
-        clip: float | None = None,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(
-            base=base, cv=cv, clip=clip, costs=costs, threshold=threshold, seed=seed
-        )
-        self.factor = factor
+    factor_: float = learned()
 
     def _correct(
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray

@@ -14,6 +14,7 @@ from truepool.core.arrays import (
 )
 from truepool.measures.losses import indicator
 from truepool.panel.sparse import SparseReports
+from truepool.pools.interface import learned
 from truepool.pools.interface.recalibrated import RECALIBRATED, RecalibratedPool
 from truepool.pools.interface.result import Parameter
 from truepool.pools.onnx import graph
@@ -43,7 +44,7 @@ class Isotonic(RecalibratedPool):
     exemptions: ClassVar = RECALIBRATED
     complexity: ClassVar[int] = 2
 
-    curves_: tuple[FloatArray, ...]
+    curves_: tuple[FloatArray, ...] = learned()
 
     def _correct(
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray

@@ -5,10 +5,9 @@ from typing import ClassVar, final
 import numpy as np
 
 from truepool.core.arrays import FloatArray, from_log_scale, log_scale, logit
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
-from truepool.pools.interface import Pool
+from truepool.pools.interface import Pool, learned
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.training.certainty import choose_clip
@@ -44,18 +43,9 @@ class LogOdds(Pool):
     scales: ClassVar[bool] = True
     complexity: ClassVar[int] = 0
 
-    clip_: float
+    clip: float | None = None
 
-    def __init__(
-        self,
-        *,
-        clip: float | None = None,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-    ) -> None:
-        self.clip = clip
-        self.costs = costs
-        self.threshold = threshold
+    clip_: float = learned()
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         self.clip_ = choose_clip(self.clip, panel, case_weights)

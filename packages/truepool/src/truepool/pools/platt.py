@@ -5,6 +5,7 @@ from typing import ClassVar, final
 from truepool.core.arrays import FloatArray, IntArray, from_log_scale, log_scale
 from truepool.measures.calibration import fit_scaling
 from truepool.panel.sparse import SparseReports
+from truepool.pools.interface import learned
 from truepool.pools.interface.recalibrated import (
     RECALIBRATED,
     RecalibratedPool,
@@ -40,8 +41,8 @@ class Platt(RecalibratedPool):
     name: ClassVar[str] = "platt"
     exemptions: ClassVar = RECALIBRATED
 
-    factor_: float
-    shift_: FloatArray
+    factor_: float = learned()
+    shift_: FloatArray = learned()
 
     def _correct(
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray

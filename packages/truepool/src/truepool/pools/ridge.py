@@ -11,9 +11,8 @@ from truepool.core.engine import one_blas_thread
 from truepool.core.errors import SettingError
 from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import Folds, panel_splits, thin
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
-from truepool.pools.interface import Pool
+from truepool.pools.interface import Pool, learned
 from truepool.pools.interface.result import Explanation, Parameter, Training
 from truepool.pools.interface.stacked import (
     MODEL,
@@ -79,24 +78,13 @@ class Ridge(Pool):
     complexity: ClassVar[int] = 3
     exemptions: ClassVar = {"unanimity": MODEL}
 
-    coefficients_: FloatArray
-    strength_: float
-    imputation_: FloatArray
+    scale: str = "log-odds"
+    cv: Folds = 5
+    seed: int = 0
 
-    def __init__(
-        self,
-        *,
-        scale: str = "log-odds",
-        cv: Folds = 5,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.scale = scale
-        self.cv = cv
-        self.costs = costs
-        self.threshold = threshold
-        self.seed = seed
+    coefficients_: FloatArray = learned()
+    strength_: float = learned()
+    imputation_: FloatArray = learned()
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         if self.scale not in SCALES:

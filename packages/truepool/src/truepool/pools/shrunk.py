@@ -11,10 +11,9 @@ from truepool.core.arrays import FloatArray, IntArray, logit, mean_report
 from truepool.core.engine import one_blas_thread
 from truepool.core.errors import SettingError
 from truepool.measures.shrinkage import cells_of
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SPARSE_FILL, SparseReports
-from truepool.pools.interface import Pool
+from truepool.pools.interface import Pool, learned
 from truepool.pools.interface.stacked import probabilities_of
 from truepool.pools.onnx import graph
 from truepool.pools.onnx.graph import ReportTensors, Tensor
@@ -102,20 +101,11 @@ class Shrunk(Pool):
         "gives how often the event happened when the crowd reported p"
     }
 
-    fits_: FloatArray
-    shares_: FloatArray
-    clip_: float
+    clip: float | None = None
 
-    def __init__(
-        self,
-        *,
-        clip: float | None = None,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-    ) -> None:
-        self.clip = clip
-        self.costs = costs
-        self.threshold = threshold
+    fits_: FloatArray = learned()
+    shares_: FloatArray = learned()
+    clip_: float = learned()
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         check_size(panel)

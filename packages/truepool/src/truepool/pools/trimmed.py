@@ -6,7 +6,6 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, normalize
 from truepool.core.errors import SettingError
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
 from truepool.pools.interface import Pool
@@ -30,16 +29,7 @@ class Trimmed(Pool):
     scales: ClassVar[bool] = True
     complexity: ClassVar[int] = 0
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 0.2,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.costs = costs
-        self.threshold = threshold
+    alpha: float = 0.2
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         if not 0 <= self.alpha <= 0.5:

@@ -10,7 +10,7 @@ from truepool.measures.decisions import EDGE, choose
 from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.weights import uniform
-from truepool.pools.interface import FixedPool
+from truepool.pools.interface import FixedPool, learned
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 
@@ -32,7 +32,7 @@ class Vote(FixedPool):
     """
 
     name: ClassVar[str] = "vote"
-    costs_: Costs
+    costs_: Costs = learned()
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         costs = (self.costs or Costs()).resolve(panel.columns, panel.ids)

@@ -27,8 +27,8 @@ def check_settings(pool: "Pool") -> None:
         raise PoolError(
             "a pool must take and store costs, threshold and its own settings; "
             f"__init__ of {type(pool).__name__} does not store {', '.join(lost)}. "
-            "Write def __init__(self, *, ..., costs=None, threshold=None), and in it "
-            "super().__init__(costs=costs, threshold=threshold)."
+            "Leave __init__ out and annotate the settings in the class body, as in "
+            "power: float = 2.0."
         )
 
 

@@ -39,6 +39,7 @@ from truepool.panel.weights import on_simplex, proportional
 from truepool.pools import persistence
 from truepool.pools.interface import contract
 from truepool.pools.interface.agent_reports import match_columns, match_one
+from truepool.pools.interface.parameters import Parameters, learned
 from truepool.pools.interface.result import Explanation, PoolResult, Training
 from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.training.habits import Habits
@@ -52,7 +53,7 @@ NO_COSTS = Costs()
 """The default costs: a missed case and a false alarm cost 1 each."""
 
 
-class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Pool(Parameters, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Many probabilities in, one out.
 
     A pool defines two methods: `_learn`, which gets a checked panel, and
@@ -101,21 +102,18 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     )
     """Methods whose errors name the plug-in that wrote them."""
 
-    classes_: IntArray
-    agents_: tuple[str, ...]
-    has_names_: bool
-    n_features_in_: int
-    labels_: Labels
-    training_: Training
-    habits_: Habits | None = None
-    table: Schema | None = None
-    """What the columns were of the table that a saved pool was fitted on, if known."""
+    costs: Costs | None = None
+    threshold: float | None = None
 
-    def __init__(
-        self, *, costs: Costs | None = None, threshold: float | None = None
-    ) -> None:
-        self.costs = costs
-        self.threshold = threshold
+    classes_: IntArray = learned()
+    agents_: tuple[str, ...] = learned()
+    has_names_: bool = learned()
+    n_features_in_: int = learned()
+    labels_: Labels = learned()
+    training_: Training = learned()
+    habits_: Habits | None = learned(None)
+    table: Schema | None = learned(None)
+    """What the columns were of the table that a saved pool was fitted on, if known."""
 
     @classmethod
     @cache
@@ -587,7 +585,7 @@ class LinearPool(Pool):
     no weight yet.
     """
 
-    weights_: FloatArray
+    weights_: FloatArray = learned()
 
     @abstractmethod
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:

@@ -9,9 +9,9 @@ from sklearn.base import clone
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.measures.folds import Folds, out_of_fold, panel_splits
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
+from truepool.pools.interface.parameters import learned
 from truepool.pools.interface.pool import Pool, configure
 from truepool.pools.interface.result import Explanation, Parameter
 from truepool.pools.onnx.graph import ReportTensors, Tensor
@@ -69,25 +69,13 @@ class RecalibratedPool(Pool):
     complexity: ClassVar[int] = 1
     scales: ClassVar[bool] = True
 
-    pool_: Pool
-    clip_: float
+    base: Pool | str = "mean"
+    cv: Folds = 5
+    clip: float | None = None
+    seed: int = 0
 
-    def __init__(
-        self,
-        *,
-        base: Pool | str = "mean",
-        cv: Folds = 5,
-        clip: float | None = None,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.base = base
-        self.cv = cv
-        self.clip = clip
-        self.costs = costs
-        self.threshold = threshold
-        self.seed = seed
+    pool_: Pool = learned()
+    clip_: float = learned()
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         inner = configure(

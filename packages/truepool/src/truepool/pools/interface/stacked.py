@@ -11,8 +11,8 @@ from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.errors import SettingError
 from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import Folds, panel_splits
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
+from truepool.pools.interface.parameters import learned
 from truepool.pools.interface.pool import Pool
 from truepool.pools.interface.result import Parameter
 from truepool.pools.onnx import graph
@@ -51,21 +51,11 @@ class StackedPool(Pool):
 
     complexity: ClassVar[int] = 3
 
-    parameters_: Parameters
-    imputation_: FloatArray
+    cv: Folds = 3
+    seed: int = 0
 
-    def __init__(
-        self,
-        *,
-        cv: Folds = 3,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.cv = cv
-        self.costs = costs
-        self.threshold = threshold
-        self.seed = seed
+    parameters_: Parameters = learned()
+    imputation_: FloatArray = learned()
 
     @abstractmethod
     def _train(
