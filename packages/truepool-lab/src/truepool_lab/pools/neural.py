@@ -18,8 +18,6 @@ from truepool.measures.folds import panel_splits
 from truepool.panel.panel import Panel
 from truepool.pools import Pool, learned
 from truepool.pools.interface.stacked import MODEL
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool_lab.pools.networks.training import (
     Config,
     Inputs,
@@ -137,15 +135,15 @@ class NeuralPool(Pool):
         odds = predict(self._network(), self.parameters_, inputs, self.device)
         return from_log_scale(odds)
 
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        scale = (reports.clipped_log_scale() - self.centre_) / self.spread_
-        odds = self._odds_onnx(reports, reports.fill(scale))
-        return graph.from_log_scale(odds, reports.coordinates)
+    def to_onnx(self, values: Any) -> Any:
+        """Record pooled coordinates (T, C) of a tensor of reports (T, N, C)."""
+        scale = (clipped_log_scale(values) - self.centre_) / self.spread_
+        reported = ~np.isnan(values[:, :, 0])
+        return from_log_scale(self._record_odds(fill_missing(scale), reported))
 
     @abstractmethod
-    def _odds_onnx(self, reports: ReportTensors, scale: Tensor) -> Tensor:
-        """Log-odds (T, J) of the network inside an ONNX graph; ``scale`` (T, N, J)."""
+    def _record_odds(self, scale: Any, reported: Any) -> Any:
+        """Record what the network makes of (T, N, J) and (T, N): log-odds (T, J)."""
 
     def _layers(self, name: str) -> list[tuple[FloatArray, FloatArray]]:
         """Slopes and shifts of the dense layers that torch calls by this name."""

@@ -16,7 +16,6 @@ from truepool.pools.interface.stacked import (
     StackedPool,
     output_layer,
 )
-from truepool.pools.onnx.graph import Tensor, dense
 from truepool_lab.pools.dense import COLUMNS
 from truepool_lab.pools.neural import CLASSES
 
@@ -65,9 +64,5 @@ class StackedMLP(StackedPool):
 
     def _scores(self, features: FloatArray, parameters: Parameters) -> FloatArray:
         hidden = features @ parameters["hidden_slopes"].T + parameters["hidden_shifts"]
-        output = np.maximum(hidden, 0.0) @ parameters["slopes"].T
-        return np.asarray(output + parameters["shifts"])
-
-    def _scores_onnx(self, features: Tensor, parameters: Parameters) -> Tensor:
-        hidden = (parameters["hidden_slopes"], parameters["hidden_shifts"])
-        return dense(features, [hidden, (parameters["slopes"], parameters["shifts"])])
+        output: FloatArray = np.maximum(hidden, 0.0) @ parameters["slopes"].T
+        return output + parameters["shifts"]

@@ -32,8 +32,6 @@ from truepool.pools.candidates.weights import (
 from truepool.pools.interface import Pool, learned
 from truepool.pools.interface.result import Explanation, Training
 from truepool.pools.mixture import Mixture
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.ridge import Ridge
 from truepool.pools.shrunk import check_size, is_wide
 from truepool.pools.training import imputation
@@ -298,24 +296,20 @@ class Auto(Pool):
         state: dict[str, Any] = super().__getstate__()
         return {k: v for k, v in state.items() if k != "_mixture"}
 
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
+    def to_onnx(self, values: Any) -> Any:
+        """Record pooled coordinates (T, C) of a tensor of reports (T, N, C)."""
         if self.imputation_ is not None:
-            reports = imputation.draw_reports_onnx(reports, self.imputation_)
-        answers = [pool.to_onnx(reports) for pool in self.pools_]
+            values = imputation.record_draws(values, self.imputation_)
+        answers = [pool.to_onnx(values) for pool in self.pools_]
         if self.log_odds_:
-            answers = [graph.logit(answer, CERTAIN) for answer in answers]
-        pairs = zip(self.shares_.tolist(), answers, strict=True)
-        parts: list[Tensor] = [answer * share for share, answer in pairs]
-        pooled = parts[0]
-        for other in parts[1:]:
-            pooled = pooled + other
+            answers = [logit(answer, CERTAIN) for answer in answers]
+        # Times one number, onnxruntime fuses a product in single precision.
+        pooled: Any = (np.stack(answers, axis=-1) * self.shares_).sum(axis=-1)
         if self.log_odds_:
-            pooled = graph.from_log_scale(pooled, reports.coordinates)
+            pooled = expit(pooled)
         if self.imputation_ is None:
             return pooled
-        D = len(imputation.SIGNS)
-        return pooled.reshape(-1, D, reports.coordinates).sum(1) / float(D)
+        return pooled.reshape(-1, len(imputation.SIGNS), values.shape[2]).mean(axis=1)
 
 
 def _is_rare(panel: Panel, case_weights: FloatArray | None) -> bool:

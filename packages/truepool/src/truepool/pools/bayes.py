@@ -15,8 +15,6 @@ from truepool.core.arrays import (
 from truepool.core.errors import SettingError
 from truepool.panel.panel import Panel
 from truepool.pools.interface import Pool, learned
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.training.certainty import choose_clip
 
 
@@ -84,9 +82,3 @@ class Bayes(Pool):
         start = log_scale(self.prior_)
         evidence = np.nansum(log_scale(values, self.clip_) - start, axis=1)
         return from_log_scale(start + evidence)
-
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        start = log_scale(self.prior_)
-        evidence = ((reports.log_scale(self.clip_) - start) * reports.reported).sum(1)
-        return graph.from_log_scale(start + evidence, reports.coordinates)

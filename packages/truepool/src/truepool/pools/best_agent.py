@@ -12,7 +12,6 @@ from truepool.panel.sparse import SparseReports
 from truepool.panel.weights import pool_by_case, proportional
 from truepool.pools.interface import Pool, by_agent, learned
 from truepool.pools.interface.result import Explanation
-from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 
 @final
@@ -67,12 +66,8 @@ class BestAgent(Pool):
         tied = (losses <= best[reports.case]).astype(np.float64)
         return (reports.by_case(tied * reports.values) / reports.by_case(tied))[:, None]
 
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        losses = (reports.reported > 0.0).where(self.losses_[:, None], np.inf)
-        return reports.weighted_mean((losses <= losses.min(1, keep=True)).numbers())
-
 
 def _least(losses: FloatArray) -> FloatArray:
     """1 for the least along the last axis and for all that tie with it, else 0."""
-    return np.asarray(losses <= losses.min(axis=-1, keepdims=True), dtype=np.float64)
+    least: FloatArray = (losses <= losses.min(axis=-1, keepdims=True)) * 1.0
+    return least

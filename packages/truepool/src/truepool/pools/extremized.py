@@ -15,8 +15,6 @@ from truepool.pools.interface.recalibrated import (
     describe_slope,
 )
 from truepool.pools.interface.result import Parameter
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 
 @final
@@ -86,25 +84,17 @@ class Extremized(RecalibratedPool):
             factor = neyman_roughgarden(_report_counts(values))
         return from_log_scale(factor * log_scale(pooled, self.clip_))
 
-    def _corrected_onnx(self, pooled: Tensor, reports: ReportTensors) -> Tensor:
-        C = reports.coordinates
-        factor: float | Tensor = self.factor_
-        if np.isnan(self.factor_):
-            factors = neyman_roughgarden(np.arange(reports.agents + 1))
-            factor = reports.values.graph.constant(factors).take(
-                reports.count.indices()
-            )
-        return graph.from_log_scale(factor * graph.log_scale(pooled, C, self.clip_), C)
-
 
 def _report_counts(values: FloatArray | SparseReports) -> IntArray:
     """Number of reports on each case, (T, 1)."""
     if isinstance(values, SparseReports):
         return values.counts[:, None]
-    return np.asarray((~np.isnan(values[:, :, :1])).sum(axis=1))
+    counts: IntArray = (~np.isnan(values[:, :, :1])).sum(axis=1)
+    return counts
 
 
 def neyman_roughgarden(agents: IntArray) -> FloatArray:
     """Factor by which a mean of this many agents is best extremised, unseen."""
     n = agents.astype(np.float64)
-    return np.asarray(n * (np.sqrt(3 * n * n - 3 * n + 1) - 2) / (n * n - n - 1))
+    factor: FloatArray = n * (np.sqrt(3 * n * n - 3 * n + 1) - 2) / (n * n - n - 1)
+    return factor

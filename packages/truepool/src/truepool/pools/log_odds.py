@@ -8,8 +8,6 @@ from truepool.core.arrays import FloatArray, from_log_scale, log_scale, logit
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
 from truepool.pools.interface import Pool, learned
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.training.certainty import choose_clip
 
 
@@ -58,8 +56,3 @@ class LogOdds(Pool):
         """Pool sparse reports on T cases into (T, 1)."""
         mean = reports.by_case(logit(reports.values, self.clip_)) / reports.counts
         return from_log_scale(mean[:, None])
-
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        mean = reports.mean(reports.log_scale(self.clip_))
-        return graph.from_log_scale(mean, reports.coordinates)

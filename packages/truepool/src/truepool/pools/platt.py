@@ -12,8 +12,6 @@ from truepool.pools.interface.recalibrated import (
     describe_slope,
 )
 from truepool.pools.interface.result import Parameter
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 
 @final
@@ -73,8 +71,3 @@ class Platt(RecalibratedPool):
         return from_log_scale(
             self.factor_ * log_scale(pooled, self.clip_) + self.shift_
         )
-
-    def _corrected_onnx(self, pooled: Tensor, reports: ReportTensors) -> Tensor:
-        C = reports.coordinates
-        scale = self.factor_ * graph.log_scale(pooled, C, self.clip_) + self.shift_
-        return graph.from_log_scale(scale, C)

@@ -18,11 +18,8 @@ from truepool.pools.interface.stacked import (
     MODEL,
     describe_coefficients,
     features_of,
-    features_onnx,
     probabilities_of,
 )
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.training import imputation
 from truepool.pools.training.logistic import LogisticData, solve
 
@@ -36,7 +33,7 @@ ENOUGH = 1e-5
 """Precision of the models that are only compared; see `logistic.newton`."""
 SCALES: dict[str, imputation.Scale] = {
     "log-odds": clipped_log_scale,
-    "reports": np.asarray,
+    "reports": lambda values: values,
 }
 """What the regression reads of reports (T, N, C), by name."""
 
@@ -159,14 +156,6 @@ class Ridge(Pool):
         features = features_of(values, SCALES[self.scale], self.imputation_)
         slopes, intercepts = self.coefficients_[:, :-1], self.coefficients_[:, -1]
         return probabilities_of(features @ slopes.T + intercepts)
-
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        log_odds = self.scale == "log-odds"
-        x = reports.clipped_log_scale() if log_odds else reports.values
-        features = features_onnx(reports, x, self.imputation_)
-        slopes, intercepts = self.coefficients_[:, :-1], self.coefficients_[:, -1]
-        return graph.from_scores(features @ slopes.T + intercepts, reports.coordinates)
 
 
 def _solve_path(data: LogisticData, near: list[FloatArray]) -> list[FloatArray]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from sklearn.base import clone
@@ -17,7 +17,6 @@ from truepool.panel.sparse import SparseReports
 from truepool.pools import candidates
 from truepool.pools.interface import Pool, learned
 from truepool.pools.interface.result import Explanation
-from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 CANDIDATES = candidates.USUAL
 """What `Simplest` tries by default."""
@@ -172,9 +171,9 @@ class Simplest(Pool):
         """Pool sparse reports on T cases into (T, 1)."""
         return np.asarray(self.pool_.combine_sparse(reports))
 
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        return self.pool_.to_onnx(reports)
+    def to_onnx(self, values: Any) -> Any:
+        """Record pooled coordinates (T, C) of a tensor of reports (T, N, C)."""
+        return self.pool_.to_onnx(values)
 
 
 def _trial(

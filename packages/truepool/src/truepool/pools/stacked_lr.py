@@ -11,7 +11,6 @@ from truepool.pools.interface.stacked import (
     StackedPool,
     describe_coefficients,
 )
-from truepool.pools.onnx.graph import Tensor
 from truepool.pools.training.logistic import LogisticData, solve
 
 PENALTY = 1.0
@@ -44,9 +43,5 @@ class StackedLR(StackedPool):
         return replace(super()._explanation(), learned=tuple(learned))
 
     def _scores(self, features: FloatArray, parameters: Parameters) -> FloatArray:
-        coefficients = parameters["coefficients"]
-        return features @ coefficients[:, :-1].T + coefficients[:, -1]
-
-    def _scores_onnx(self, features: Tensor, parameters: Parameters) -> Tensor:
         coefficients = parameters["coefficients"]
         return features @ coefficients[:, :-1].T + coefficients[:, -1]

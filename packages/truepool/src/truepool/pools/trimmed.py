@@ -9,8 +9,6 @@ from truepool.core.errors import SettingError
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
 from truepool.pools.interface import Pool
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 
 @final
@@ -46,10 +44,6 @@ class Trimmed(Pool):
         """Pool sparse reports on T cases into (T, 1)."""
         return reports.trimmed_mean(self.alpha)[:, None]
 
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        return graph.trimmed_mean(reports, self.alpha)
-
 
 def trimmed_mean(values: FloatArray, share: float) -> FloatArray:
     """Mean of (T, N, C) over agents, without this share of them at each end: (T, C).
@@ -66,4 +60,4 @@ def trimmed_mean(values: FloatArray, share: float) -> FloatArray:
     rank = np.arange(values.shape[1])[:, None]
     inside = (rank >= cut[:, None]) & (rank < (count - cut)[:, None])
     mean = np.where(inside, ranked, 0.0).sum(axis=1) / (count - 2 * cut)
-    return normalize(np.asarray(mean))
+    return normalize(mean)

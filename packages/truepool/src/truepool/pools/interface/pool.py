@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from truepool.core import kernels, registry
+from truepool.core import registry
 from truepool.core.arrays import (
     FloatArray,
     IntArray,
@@ -23,7 +23,6 @@ from truepool.core.arrays import (
 from truepool.core.errors import (
     AgentError,
     CostError,
-    ExportError,
     PanelError,
     ReportError,
     SettingError,
@@ -35,13 +34,12 @@ from truepool.panel.labels import Labels
 from truepool.panel.panel import Panel
 from truepool.panel.reports import column_names
 from truepool.panel.sparse import SparseReports
-from truepool.panel.weights import on_simplex, proportional
+from truepool.panel.weights import linear, on_simplex, proportional
 from truepool.pools import persistence
 from truepool.pools.interface import contract
 from truepool.pools.interface.agent_reports import match_columns, match_one
 from truepool.pools.interface.parameters import Parameters, learned
 from truepool.pools.interface.result import Explanation, PoolResult, Training
-from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.training.habits import Habits
 from truepool.tables.schema import Schema
 
@@ -476,7 +474,11 @@ class Pool(Parameters, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
 
     @abstractmethod
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool checked reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C); NaN is a missing report.
+
+        Written in functions of numpy that can be recorded
+        (`truepool.pools.onnx.graph.FUNCTIONS`), it also exports the pool to ONNX.
+        """
 
     def combine_sparse(self, reports: SparseReports) -> FloatArray:
         """Pool sparse reports on T cases into (T, 1); like `combine`, to rounding.
@@ -493,17 +495,13 @@ class Pool(Parameters, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         inside = [pool.jumps() for pool in self._inner_pools() if pool.is_fitted]
         return np.unique(np.concatenate([np.zeros(0), *inside]))
 
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph: `combine`, written for ONNX.
+    def to_onnx(self, values: Any) -> Any:
+        """Record pooled coordinates (T, C) of a tensor of reports (T, N, C).
 
-        `truepool.pools.export` writes the file. A pool without this cannot be exported.
+        By default that is `combine`, whose numpy is recorded. A pool that combines by
+        compiled code writes here what that computes.
         """
-        every = registry.names("pool").items()
-        able = [name for name, cls in every if cls.to_onnx is not Pool.to_onnx]
-        raise ExportError(
-            f"an exported pool must say how it is written in ONNX; {self.name!r} does "
-            f"not. These do: {', '.join(able)}."
-        )
+        return self.combine(values)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -622,15 +620,11 @@ class LinearPool(Pool):
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
-        return np.asarray(kernels.linear(values, self.weights_))
+        return linear(values, self.weights_)
 
     def combine_sparse(self, reports: SparseReports) -> FloatArray:
         """Pool sparse reports on T cases into (T, 1)."""
         return reports.linear(self.weights_)[:, None]
-
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        return reports.weighted_mean(self.weights_[:, None])
 
 
 def _without_absent(weights: FloatArray, counts: IntArray) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -14,7 +14,6 @@ from truepool.panel.sparse import SparseReports
 from truepool.pools.interface.parameters import learned
 from truepool.pools.interface.pool import Pool, configure
 from truepool.pools.interface.result import Explanation, Parameter
-from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.training.certainty import choose_clip
 
 RECALIBRATED = {
@@ -100,9 +99,9 @@ class RecalibratedPool(Pool):
         """Pool sparse reports on T cases into (T, 1)."""
         return self._corrected(self.pool_.combine_sparse(reports), reports)
 
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        return self._corrected_onnx(self.pool_.to_onnx(reports), reports)
+    def to_onnx(self, values: Any) -> Any:
+        """Record pooled coordinates (T, C) of a tensor of reports (T, N, C)."""
+        return self._corrected(self.pool_.to_onnx(values), values)
 
     def _explanation(self) -> Explanation:
         inner = self.pool_.explain()
@@ -136,7 +135,3 @@ class RecalibratedPool(Pool):
         self, pooled: FloatArray, values: FloatArray | SparseReports
     ) -> FloatArray:
         """Apply the correction to pooled (T, C)."""
-
-    @abstractmethod
-    def _corrected_onnx(self, pooled: Tensor, reports: ReportTensors) -> Tensor:
-        """Apply the correction inside an ONNX graph."""
