@@ -149,7 +149,7 @@ class Auto(Pool):
         panel = self._fill(panel, case_weights)
         with one_thread():  # more of them than free cores take ten times as long
             chosen, self.shares_ = self._select(pools, panel, case_weights)
-            fitted = (clone(pool).fit_panel(panel, case_weights) for pool in chosen)
+            fitted = (clone(pool).learn(panel, case_weights) for pool in chosen)
             self.pools_ = tuple(fitted)
         self.__dict__.pop("_mixture", None)  # of an earlier fit
 

@@ -157,12 +157,23 @@ class Pool(Parameters, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
         self.habits_ = Habits.learn(panel, whole=whole)
 
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
-        """Learn from a checked panel."""
+        """Learn from a checked panel; settings and costs are checked here, once."""
+        self.check(panel)
+        return self.learn(panel, case_weights)
+
+    def check(self, panel: Panel) -> None:
+        """Refuse settings and costs that do not fit a panel.
+
+        Whoever tries a pool on many parts of a panel checks it once, before `learn`.
+        """
+        self._check_settings(panel.classes)
+        self._check_costs(panel)
+
+    def learn(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
+        """Learn from a panel that fits the settings, which `check` found out."""
         if not self.scales:
             self._check_cells(panel)
         training = Training(panel.size, panel.counts, panel.missing)
-        self._check_settings(panel.classes)
-        self._check_costs(panel)
         self._describe(panel.agents, panel.labels, training)
         self._learn(panel, panel.case_weights(case_weights))
         return self
@@ -172,7 +183,7 @@ class Pool(Parameters, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
 
         A pool that chooses among others does not choose again.
         """
-        return cast(Self, clone(self).fit_panel(panel, case_weights))
+        return cast(Self, clone(self).learn(panel, case_weights))
 
     def fit_stream(self, panels: "PanelStream") -> Self:
         """Learn from a data set, batch by batch, by sums over its cases.

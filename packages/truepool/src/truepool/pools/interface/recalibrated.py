@@ -76,12 +76,21 @@ class RecalibratedPool(Pool):
     pool_: Pool = learned()
     clip_: float = learned()
 
-    def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
-        inner = configure(
+    def check(self, panel: Panel) -> None:
+        """Refuse settings and costs, also of the pool to correct, for a panel."""
+        super().check(panel)
+        self._inner().check(panel)
+
+    def _inner(self) -> Pool:
+        """Return the pool to correct, with the settings that the two share."""
+        return configure(
             self.base, costs=self.costs, threshold=self.threshold, seed=self.seed
         )
+
+    def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
+        inner = self._inner()
         self.clip_ = choose_clip(self.clip, panel, case_weights)
-        self.pool_ = clone(inner).fit_panel(panel, case_weights)
+        self.pool_ = clone(inner).learn(panel, case_weights)
         if inner.complexity == 0:  # it learned nothing, so nothing can leak
             pooled = self.pool_.pooled(panel.layout)
         else:
