@@ -120,6 +120,12 @@ def test_a_graph_computes_what_numpy_does(n, reports):
     assert_allclose(found, FORMULAS[n](reports), rtol=1e-12, atol=1e-13)
 
 
+def test_what_is_computed_twice_is_one_node():
+    given, _ = record(lambda x: np.exp(2.0 * x) - np.exp(2.0 * x) * np.array([2.0]))
+    assert [node[0] for node in given.graph.nodes] == ["Mul", "Exp", "Mul", "Sub"]
+    assert len(given.graph.constants) == 2
+
+
 def test_every_function_that_is_recorded_is_tried(monkeypatch):
     tried = set()
     for function, recorded in list(FUNCTIONS.items()):

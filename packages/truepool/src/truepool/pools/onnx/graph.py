@@ -32,12 +32,14 @@ Shape: TypeAlias = tuple[int | None, ...]
 
 @dataclass(eq=False)
 class Graph:
-    """Nodes and constants, in the order in which they were added."""
+    """Nodes and constants, in the order in which they were added, each once."""
 
     nodes: list[tuple[str, list[str], str, dict[str, Any]]] = field(
         default_factory=list
     )
     constants: dict[str, Array] = field(default_factory=dict)
+    known: dict[Any, str] = field(default_factory=dict)
+    """What each constant and each node is called, by what it is."""
 
     def add(
         self, operator: str, *inputs: Any, sample: Any, **attributes: Any
@@ -47,17 +49,22 @@ class Graph:
         ``sample`` is what numpy makes of the samples of the inputs.
         """
         labels = [self._label(value) for value in inputs]
-        output = f"{operator.lower()}_{len(self.nodes)}"
-        self.nodes.append((operator, labels, output, attributes))
-        return Tensor(self, output, np.asarray(sample))
+        key = operator, *labels, repr(attributes)
+        if key not in self.known:
+            self.known[key] = f"{operator.lower()}_{len(self.nodes)}"
+            self.nodes.append((operator, labels, self.known[key], attributes))
+        return Tensor(self, self.known[key], np.asarray(sample))
 
     def _label(self, value: Any) -> str:
         if isinstance(value, Tensor):
             return value.label
         array = np.asarray(value)
-        label = f"constant_{len(self.constants)}"
-        self.constants[label] = array.astype(TYPES[array.dtype.kind][0])
-        return label
+        array = array.astype(TYPES[array.dtype.kind][0])
+        key = array.dtype.kind, array.shape, array.tobytes()
+        if key not in self.known:
+            self.known[key] = f"constant_{len(self.constants)}"
+            self.constants[self.known[key]] = array
+        return self.known[key]
 
 
 @dataclass(frozen=True, eq=False)
