@@ -74,3 +74,13 @@ def test_a_file_of_the_pools_holds_one_pool(folder):
     own = sorted(name for name in held if "." not in name)
     bases = {"neural", "dense"} if folder == "truepool_lab.pools" else set()
     assert own == sorted(files - {"__init__"} - bases)
+
+
+@pytest.mark.parametrize(
+    "package", ["candidates", "interface", "onnx", "persistence", "training"]
+)
+def test_what_pools_are_made_of_imports_no_pool(package):
+    folder = Path(import_module(f"truepool.pools.{package}").__path__[0])
+    lines = "\n".join(path.read_text() for path in folder.glob("*.py")).splitlines()
+    used = {line.split()[1] for line in lines if line.startswith("from truepool.pools")}
+    assert used.isdisjoint(cls.__module__ for cls in EVERY_POOL)
