@@ -19,9 +19,9 @@ from measure_scale import write
 
 from truepool.core.engine import Engine, Processes, make_engine
 from truepool.core.engine.ray_cluster import OWN
-from truepool.pools.part_scorer import PartScorer, score_parts
-from truepool.pools.scorer import Scorer, schema_of
 from truepool.pools.vcg import VCG
+from truepool.scoring.parts import PartScorer, score_parts
+from truepool.scoring.scorer import Scorer, schema_of
 from truepool.tables import Declared, match
 from truepool.tables.dataset import open_dataset
 from truepool.tables.stream import open_panels

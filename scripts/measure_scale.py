@@ -83,7 +83,7 @@ def fit(path: Path) -> None:
 def score(path: Path) -> None:
     """Score every row and write the result."""
     from truepool.pools import load_pool
-    from truepool.pools.scorer import Scorer, schema_of
+    from truepool.scoring.scorer import Scorer, schema_of
     from truepool.tables import Declared, match
     from truepool.tables.read import read_blocks
     from truepool.tables.write import open_writer

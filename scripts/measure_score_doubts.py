@@ -19,7 +19,8 @@ from scipy.special import expit
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.panel.panel import Panel
-from truepool.pools.habits import Doubt, Habits
+from truepool.pools.training.habits import Habits
+from truepool.scoring.changes import Doubt, compare
 
 sys.path.append(str(Path(__file__).parents[1] / "packages/truepool/tests"))
 
@@ -87,7 +88,7 @@ def doubts(kind: str, seed: int, learned: int, batches: int) -> Counter[str]:
         rows = slice(learned + BATCH * place, learned + BATCH * (place + 1))
         batch, agent = reports[rows], place % reports.shape[1]
         found["sound"] += 1
-        doubted = habits.compare(batch).values()
+        doubted = compare(habits, batch).values()
         found["refused"] += any(d in (Doubt.UNIT, Doubt.OPPOSITE) for d in doubted)
         found["warned"] += any(d in (Doubt.REVERSED, Doubt.NOISE) for d in doubted)
         if place < reports.shape[1]:
@@ -95,7 +96,7 @@ def doubts(kind: str, seed: int, learned: int, batches: int) -> Counter[str]:
             for name, fault in FAULTS.items():
                 off = batch.copy()
                 off[:, agent] = fault(rng, off[:, agent])
-                found[name] += agent in habits.compare(off)
+                found[name] += agent in compare(habits, off)
     return found
 
 

@@ -28,7 +28,7 @@ def key(panel):
 def training_sets(monkeypatch):
     """Count what pools of a name learn from."""
     learned = Counter()
-    fit = Pool.fit_panel
+    fit = Pool.learn
 
     def counted(self, panel, case_weights=None):
         learned[self.name, *key(panel)] += 1
@@ -37,7 +37,7 @@ def training_sets(monkeypatch):
     kinds.every()  # knows those of all checks
     every = {name: one for name, one in checks.every().items() if name != "incentives"}
     monkeypatch.setattr(checks, "every", lambda: every)
-    monkeypatch.setattr(Pool, "fit_panel", counted)
+    monkeypatch.setattr(Pool, "learn", counted)
     return learned
 
 

@@ -63,6 +63,6 @@ def test_each_table_is_read_and_checked_once_and_the_new_one_is_pooled_once(
     calls = Counter(passed("--pool", pool, *words))
     assert calls["tables/decode.py", "block"] == 2  # TRAIN and NEW
     assert calls["panel/reports.py", "check_reports"] == checks
-    assert calls["pools/interface.py", "fit_panel"] == 1
-    assert calls["pools/scorer.py", "pool_batch"] == 1
-    assert calls["pools/interface.py", "combine"] <= 1
+    assert calls["pools/interface/pool.py", "fit_panel"] == 1
+    assert calls["scoring/scorer.py", "pool_batch"] == 1
+    assert calls["pools/interface/pool.py", "combine"] <= 1

@@ -14,7 +14,7 @@ from panels import random_panel
 import truepool as tp
 from truepool.pools import persistence
 from truepool.pools.mean import Mean
-from truepool.pools.scorer import Scorer
+from truepool.scoring.scorer import Scorer
 from truepool.tables import source
 
 PANEL = random_panel(1, cases=90, silent=0.2)

@@ -17,8 +17,8 @@ import truepool as tp
 from truepool.cli import screen
 from truepool.core.engine import Engine
 from truepool.core.errors import SourceError
-from truepool.pools import scorer
-from truepool.pools.part_scorer import PartScorer, score_parts
+from truepool.scoring import scorer
+from truepool.scoring.parts import PartScorer, score_parts
 from truepool.tables import Schema, dataset
 from truepool.tables.manifest import Manifest
 

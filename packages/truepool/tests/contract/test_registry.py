@@ -1,5 +1,8 @@
 """What everything that has a name owes: to be made by it, and to refuse a typo."""
 
+from importlib import import_module
+from pathlib import Path
+
 import pytest
 
 from truepool.core import registry
@@ -7,6 +10,7 @@ from truepool.core.errors import UnknownNameError
 
 KINDS = tuple(registry.places())
 EVERYTHING = [(kind, name) for kind in KINDS for name in registry.names(kind)]
+EVERY_POOL = registry.names("pool").values()
 each = pytest.mark.parametrize(("kind", "name"), EVERYTHING)
 
 # A setting of one thing of each kind, and the same with a slip of the finger.
@@ -60,3 +64,23 @@ def test_an_unknown_name_is_answered_with_the_known_ones(kind):
 def test_an_unknown_kind_is_answered_with_the_known_ones():
     with pytest.raises(UnknownNameError, match="did you mean 'pool'"):
         registry.make("pol", "vcg")
+
+
+@pytest.mark.parametrize("folder", ["truepool.pools", "truepool_lab.pools"])
+def test_a_file_of_the_pools_holds_one_pool(folder):
+    """What pools are made of is in packages beside them; the lab has two bases."""
+    files = {path.stem for path in Path(import_module(folder).__path__[0]).glob("*.py")}
+    held = [cls.__module__.removeprefix(f"{folder}.") for cls in EVERY_POOL]
+    own = sorted(name for name in held if "." not in name)
+    bases = {"neural", "dense"} if folder == "truepool_lab.pools" else set()
+    assert own == sorted(files - {"__init__"} - bases)
+
+
+@pytest.mark.parametrize(
+    "package", ["candidates", "interface", "onnx", "persistence", "training"]
+)
+def test_what_pools_are_made_of_imports_no_pool(package):
+    folder = Path(import_module(f"truepool.pools.{package}").__path__[0])
+    lines = "\n".join(path.read_text() for path in folder.glob("*.py")).splitlines()
+    used = {line.split()[1] for line in lines if line.startswith("from truepool.pools")}
+    assert used.isdisjoint(cls.__module__ for cls in EVERY_POOL)

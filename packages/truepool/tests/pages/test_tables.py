@@ -18,7 +18,7 @@ from truepool.pages.wording import Speaker
 from truepool.panel.costs import Costs
 from truepool.panel.labels import Labels
 from truepool.panel.panel import Panel
-from truepool.pools.result import Explanation
+from truepool.pools.interface.result import Explanation
 
 
 def shown(grid):

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from truepool.core.errors import AgentError, ReportError
-from truepool.pools.agent_reports import match_one
+from truepool.pools.interface.agent_reports import match_one
 from truepool.pools.mean import Mean
 
 CLASSES = ("low", "mid", "high")

@@ -21,9 +21,8 @@ from truepool.measures.folds import out_of_fold, splits
 from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
-from truepool.pools import imputation
 from truepool.pools.auto import CANDIDATES, TWO_CLASSES, Auto, title
-from truepool.pools.candidate_weights import (
+from truepool.pools.candidates.weights import (
     CERTAIN,
     average_weights,
     decision_losses,
@@ -34,6 +33,7 @@ from truepool.pools.log_odds import LogOdds
 from truepool.pools.platt import Platt
 from truepool.pools.ridge import Ridge
 from truepool.pools.shrunk import Shrunk
+from truepool.pools.training import imputation
 from truepool.pools.vcg import VCG
 
 FEW = ("mean", "median", "best-agent", "convex")

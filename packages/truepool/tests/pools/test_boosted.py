@@ -9,8 +9,8 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from truepool.core.arrays import to_classes
 from truepool.core.errors import SettingError
 from truepool.pools import boosted
-from truepool.pools.agent_reports import content_order
 from truepool.pools.boosted import Boosted
+from truepool.pools.interface.agent_reports import content_order
 
 
 @pytest.mark.parametrize("classes", [2, 3])

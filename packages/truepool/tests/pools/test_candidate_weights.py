@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import quad
 from scipy.special import expit, logit
 
-from truepool.pools.candidate_weights import (
+from truepool.pools.candidates.weights import (
     CERTAIN,
     REACH,
     average_weights,

@@ -3,8 +3,8 @@
 import numpy as np
 
 from truepool.panel.panel import Panel
-from truepool.pools.certainty import choose_clip
 from truepool.pools.shrunk import Shrunk
+from truepool.pools.training.certainty import choose_clip
 
 
 def test_no_case_weight_makes_the_clip_so_small_that_a_report_is_certain():

@@ -18,10 +18,11 @@ from truepool.core import archive
 from truepool.core.errors import PoolFileError
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
-from truepool.pools import habits
 from truepool.pools.auto import Auto
-from truepool.pools.habits import Doubt, Habits
 from truepool.pools.mean import Mean
+from truepool.pools.training import habits
+from truepool.pools.training.habits import Habits
+from truepool.scoring.changes import Doubt, compare
 
 LEARN, BATCH, BATCHES = 20_000, 300, 250
 MOST_FALSE = 0.001
@@ -73,7 +74,7 @@ def known():
 
 def test_sound_batches_are_hardly_ever_doubted(known):
     doubted = [
-        bool(learned.compare(batch))
+        bool(compare(learned, batch))
         for learned, batches in known.values()
         for batch in batches
     ]
@@ -82,7 +83,7 @@ def test_sound_batches_are_hardly_ever_doubted(known):
 
 def test_nor_are_batches_of_thirty_cases(known):
     doubted = [
-        bool(learned.compare(batch[:30]))
+        bool(compare(learned, batch[:30]))
         for kind in ("rare", "rare with gaps")
         for learned, batches in (known[kind],)
         for batch in batches
@@ -94,7 +95,7 @@ def test_nor_are_they_where_little_was_learned():
     reports, outcomes = rare(4, 60 * 500)
     tables = reports.reshape(60, 500, 5), outcomes.reshape(60, 500)
     doubted = [
-        bool(Habits.learn(Panel(own[:200], y[:200])).compare(own[200:]))
+        bool(compare(Habits.learn(Panel(own[:200], y[:200])), own[200:]))
         for own, y in zip(*tables, strict=True)
     ]
     assert sum(doubted) <= binom.ppf(0.999, len(doubted), MOST_FALSE)
@@ -108,7 +109,7 @@ def test_agreement_by_chance_in_few_cases_is_no_habit():
         reports[:, 2] = rng.random(2000)
         some = rng.permutation(2000)[:100]
         learned = Habits.learn(Panel(reports[some][:, 1:], outcomes[some]))
-        assert learned.compare(reports[:, 1:]) == {}
+        assert compare(learned, reports[:, 1:]) == {}
 
 
 def changed(batch, agent, change):
@@ -124,7 +125,7 @@ def test_another_unit_is_seen(known, kind, factor):
     for place, batch in enumerate(batches[:15]):
         agent = place % 5
         own = changed(batch, agent, lambda p: np.minimum(factor * p, 1.0))
-        assert learned.compare(own) == {agent: Doubt.UNIT}
+        assert compare(learned, own) == {agent: Doubt.UNIT}
 
 
 @pytest.mark.parametrize(
@@ -136,7 +137,7 @@ def test_one_minus_the_probability_is_another_range_where_events_are_rare(
     learned, batches = known[kind]
     for place, batch in enumerate(batches[:15]):
         agent = place % 5
-        found = learned.compare(changed(batch, agent, lambda p: 1 - p))
+        found = compare(learned, changed(batch, agent, lambda p: 1 - p))
         assert found == {agent: doubt}
 
 
@@ -145,7 +146,7 @@ def test_reports_of_the_wrong_cases_have_no_relation_to_the_others(known, kind, 
     learned, batches = known[kind]
     rng = np.random.default_rng(0)
     found = [
-        learned.compare(changed(batch, place % 5, rng.permutation))
+        compare(learned, changed(batch, place % 5, rng.permutation))
         == {place % 5: Doubt.NOISE}
         for place, batch in enumerate(batches[:60])
     ]
@@ -159,7 +160,7 @@ def test_a_vendor_that_moves_its_odds_a_little_has_no_other_unit(known, odds, fo
     """A factor of three is another threshold or a new month; no unit is so small."""
     learned, batches = known["balanced"]
     moved = changed(batches[0], 4, lambda p: odds * p / (1 - p + odds * p))
-    assert learned.compare(moved) == found
+    assert compare(learned, moved) == found
 
 
 def test_an_agent_that_never_moved_with_the_others_is_not_called_noise():
@@ -167,9 +168,9 @@ def test_an_agent_that_never_moved_with_the_others_is_not_called_noise():
     rng = np.random.default_rng(0)
     reports[:, 2] = rng.permutation(reports[:, 2])
     learned = Habits.learn(Panel(reports[:2000], outcomes[:2000]))
-    assert learned.compare(reports[2000:]) == {}
+    assert compare(learned, reports[2000:]) == {}
     for change in (rng.permutation, lambda p: 1 - p):
-        assert learned.compare(changed(reports[2000:], 2, change)) == {}
+        assert compare(learned, changed(reports[2000:], 2, change)) == {}
 
 
 @pytest.mark.parametrize("kind", ["rare", "balanced"])
@@ -179,27 +180,27 @@ def test_of_two_agents_that_are_off_each_is_named_and_nobody_else(known, kind):
     for batch in batches[:15]:
         own = changed(batch, 1, lambda p: 1 - p)
         own = changed(own, 3, lambda p: p / 1000)
-        assert learned.compare(own) == {1: turned, 3: Doubt.UNIT}
+        assert compare(learned, own) == {1: turned, 3: Doubt.UNIT}
 
 
 def test_a_few_cases_say_nothing(known):
     learned, batches = known["rare"]
     off = changed(batches[0], 2, lambda p: p / 1000)
-    assert learned.compare(off[:29]) == {}
-    assert learned.compare(off[:30]) == {2: Doubt.UNIT}
+    assert compare(learned, off[:29]) == {}
+    assert compare(learned, off[:30]) == {2: Doubt.UNIT}
     rarely = off.copy()
     rarely[29:, 2] = np.nan
-    assert learned.compare(rarely) == {}
-    assert learned.compare(off[:0]) == {}
+    assert compare(learned, rarely) == {}
+    assert compare(learned, off[:0]) == {}
 
 
 def test_where_nobody_else_reports_only_the_range_is_compared(known):
     learned, batches = known["balanced"]
     alone = np.full_like(batches[0], np.nan)
     alone[:, 2] = batches[0][:, 2]
-    assert learned.compare(alone) == {}
-    assert learned.compare(changed(alone, 2, lambda p: 1 - p)) == {}
-    assert learned.compare(changed(alone, 2, lambda p: p / 1000)) == {2: Doubt.UNIT}
+    assert compare(learned, alone) == {}
+    assert compare(learned, changed(alone, 2, lambda p: 1 - p)) == {}
+    assert compare(learned, changed(alone, 2, lambda p: p / 1000)) == {2: Doubt.UNIT}
 
 
 def test_an_agent_that_never_reported_in_the_fit_is_not_doubted():
@@ -207,7 +208,7 @@ def test_an_agent_that_never_reported_in_the_fit_is_not_doubted():
     known = reports.copy()
     known[:600, 4] = np.nan
     learned = Habits.learn(Panel(known[:600], outcomes[:600]))
-    assert learned.compare(reports[600:]) == {}
+    assert compare(learned, reports[600:]) == {}
 
 
 def test_of_more_than_two_classes_and_of_sparse_panels_nothing_is_kept():
@@ -300,7 +301,7 @@ def test_what_nobody_can_know_is_not_guessed():
     assert Habits.learn(named(panel, np.arange(90))).is_seen(panel) is None
     part = Habits.learn(panel, whole=False)
     assert part.is_seen(panel) is None
-    assert part.compare(panel.values[:, :, 0]) == {}
+    assert compare(part, panel.values[:, :, 0]) == {}
 
 
 def test_beyond_what_is_remembered_nothing_is_known(monkeypatch):

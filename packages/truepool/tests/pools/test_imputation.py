@@ -9,8 +9,8 @@ from scipy.special import expit
 from truepool.core import kernels, registry
 from truepool.core.arrays import log_scale
 from truepool.measures.calibration import clipped_log_scale
-from truepool.pools import imputation
 from truepool.pools.ridge import Ridge
+from truepool.pools.training import imputation
 
 LOADINGS = np.array([0.9, 0.7, -0.8, 0.3])
 MEANS, SPREADS = np.array([-3.0, -1.0, 2.0, 0.5]), np.array([1.0, 2.0, 0.5, 1.0])

@@ -40,6 +40,20 @@ class Own(FixedPool):
         return np.nanmean(values, axis=1)
 
 
+class Middle(FixedPool):
+    name = "middle"
+
+    def combine(self, values):
+        return np.nanmedian(values, axis=1)
+
+
+class Branching(FixedPool):
+    name = "branching"
+
+    def combine(self, values):
+        return Own().combine(values) if (values > 0.5).any(axis=1) else values[:, 0]
+
+
 def run(path, reports):
     (pooled,) = onnxruntime.InferenceSession(path).run(None, {"reports": reports})
     return pooled
@@ -146,21 +160,32 @@ def test_an_exported_pool_can_be_an_agent(tmp_path):
     )
 
 
-def test_a_pool_that_cannot_be_exported_says_so_and_lists_those_that_can(tmp_path):
+def test_a_pool_of_ones_own_is_exported_by_its_combine(tmp_path):
     pool = Own().fit_panel(PANEL)
-    with pytest.raises(
-        ExportError, match="'own' does not. These do: .*auto, .*, vcg, vote.$"
-    ):
-        pools.export(pool, tmp_path / "x.onnx")
-    with pytest.raises(ExportError, match="'own' does not"):
-        pools.export(Platt(base=pool).fit_panel(PANEL), tmp_path / "x.onnx")
+    assert pools.export(pool, tmp_path / "x.onnx").gap < 1e-15
+    wrapped = Platt(base=pool).fit_panel(PANEL)
+    assert pools.export(wrapped, tmp_path / "y.onnx").gap < 1e-13
+
+
+@pytest.mark.parametrize(
+    ("pool", "reason"),
+    [
+        (Middle(), "'middle' does not: numpy.nanmedian cannot be recorded .* nanmax,"),
+        (Branching(), "'branching' does not: a formula must not branch on"),
+        (Platt(base=Middle()), "'platt' does not: numpy.nanmedian cannot be recorded"),
+    ],
+    ids=["function", "branch", "inside"],
+)
+def test_a_formula_that_a_graph_cannot_hold_is_refused(pool, reason, tmp_path):
+    with pytest.raises(ExportError, match=reason):
+        pools.export(pool.fit_panel(PANEL), tmp_path / "x.onnx")
     assert not list(tmp_path.iterdir())
 
 
 def test_an_export_that_differs_is_not_written(tmp_path):
     class Other(Own):
-        def to_onnx(self, reports):
-            return reports.weighted_mean(np.arange(5.0)[:, None])
+        def to_onnx(self, values):
+            return np.nanmax(values, axis=1)
 
     with pytest.raises(ExportError, match="differs by up to .* in .* of 2,000 cases"):
         pools.export(Other().fit_panel(PANEL), tmp_path / "x.onnx")

@@ -1,13 +1,15 @@
 """A pool from outside that breaks the contract is refused in one sentence."""
 
+from collections import Counter
 from typing import ClassVar
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import truepool as tp
 from truepool.core.errors import PoolError
-from truepool.pools import FixedPool, LinearPool, configure
+from truepool.pools import FixedPool, LinearPool, Pool, configure, learned
 
 REPORTS, OUTCOMES = [[0.9, 0.2], [0.1, 0.4], [0.7, 0.6]], [1, 0, 1]
 
@@ -56,6 +58,53 @@ class Forgetful(Sharp):
 
     def __init__(self, power=2.0, *, costs=None, threshold=None):
         self.power = power
+
+
+class Moderate(FixedPool):
+    """Has a setting and nothing else to say about it."""
+
+    name: ClassVar[str] = "moderate"
+
+    share: float = 0.5
+    middle_: float = learned(0.5)
+
+    def combine(self, values):
+        mean = np.nanmean(values, axis=1)
+        return (1 - self.share) * mean + self.share * self.middle_
+
+
+def test_an_annotation_is_a_setting_that_is_stored_and_copied():
+    pool = Moderate(share=1.0, threshold=0.4).fit(REPORTS, OUTCOMES)
+    assert (pool.predict_proba(REPORTS) == 0.5).all()
+    assert pool.get_params() == {"costs": None, "share": 1.0, "threshold": 0.4}
+    assert repr(clone(pool)) == "Moderate(share=1.0, threshold=0.4)"
+    with pytest.raises(TypeError, match="positional"):
+        Moderate(0.3)
+
+
+@pytest.mark.parametrize(
+    "candidates", [("mean", "platt", "vcg"), ("mean", tp.Auto(candidates=("vcg",)))]
+)
+def test_settings_are_checked_once_for_a_pool_and_not_on_each_fold(
+    candidates, monkeypatch
+):
+    checked = Counter()
+    check = Pool.check
+
+    def counted(self, panel):
+        checked[self.name] += 1
+        check(self, panel)
+
+    monkeypatch.setattr(Pool, "check", counted)
+    tp.Auto(candidates=candidates).fit(REPORTS * 30, OUTCOMES * 30)
+    assert checked["auto"] == 1 + sum(not isinstance(c, str) for c in candidates)
+    assert checked["mean"] == 1 + candidates.count("platt")
+
+
+def test_a_candidate_with_settings_that_do_not_fit_is_left_out():
+    candidates = ("mean", tp.pools.make("vcg", threshold=1.5), "brier")
+    auto = tp.Auto(candidates=candidates).fit(REPORTS * 30, OUTCOMES * 30)
+    assert {candidate.name for candidate in auto.table_} == {"mean", "brier"}
 
 
 def test_weights_may_be_a_list():
@@ -124,7 +173,9 @@ def test_rounding_is_clipped(value, expected):
     ids=["fit", "configure", "compare"],
 )
 def test_a_constructor_must_store_costs_and_threshold(pool, use):
-    with pytest.raises(PoolError, match=r"does not store costs, threshold\. Write def"):
+    with pytest.raises(
+        PoolError, match=r"does not store costs, threshold\. Leave __init__"
+    ):
         use(pool)
 
 

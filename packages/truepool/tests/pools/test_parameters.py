@@ -6,7 +6,7 @@ from scipy.special import expit, logit
 
 from truepool.pages.pool_card import grids
 from truepool.pools import every, make
-from truepool.pools.card import card_of
+from truepool.pools.interface.card import card_of
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_the_card_shows_what_was_learned(cases):
 
 
 def test_every_recalibrated_pool_says_what_it_learned(cases):
-    from truepool.pools.recalibrated import RecalibratedPool
+    from truepool.pools.interface.recalibrated import RecalibratedPool
 
     for pool in every().values():
         if issubclass(pool, RecalibratedPool):

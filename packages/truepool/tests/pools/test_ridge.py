@@ -9,8 +9,8 @@ from sklearn.linear_model import LogisticRegression
 
 from truepool.core.errors import SettingError
 from truepool.panel.panel import Panel
-from truepool.pools import logistic
 from truepool.pools.ridge import STRENGTHS, Ridge
+from truepool.pools.training import logistic
 
 
 @pytest.mark.parametrize("scale", ["log-odds", "reports"])

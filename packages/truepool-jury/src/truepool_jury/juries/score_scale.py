@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from truepool.core.arrays import FloatArray, IntArray, logit
-from truepool.pools.certainty import LARGEST_CLIP
+from truepool.pools.training.certainty import LARGEST_CLIP
 
 PRIOR_LABELS = 4.0
 """Labels that speak for equal steps at every score, before any other is seen."""

@@ -15,7 +15,7 @@ from truepool.core.errors import SourceError
 from truepool.measures.inference import Rate
 from truepool.panel.costs import Costs
 from truepool.panel.labels import Labels
-from truepool.pools.certainty import LARGEST_CLIP
+from truepool.pools.training.certainty import LARGEST_CLIP
 from truepool_jury.juries.score_scale import ScoreScale
 from truepool_jury.measures.automation import Certificate
 from truepool_jury.measures.label_plan import LabelPlan

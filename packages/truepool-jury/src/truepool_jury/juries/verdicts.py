@@ -19,8 +19,8 @@ from truepool.core.errors import (
 )
 from truepool.panel.labels import Labels
 from truepool.panel.panel import Panel
-from truepool.pools.certainty import LARGEST_CLIP, RARE_SHARE
 from truepool.pools.crowd import Crowd
+from truepool.pools.training.certainty import LARGEST_CLIP, RARE_SHARE
 from truepool.tables import ReportTable
 from truepool_jury.measures.label_plan import combine_weights
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from truepool.pools.onnx.graph import ReportTensors, Tensor, dense
+from truepool.pools.onnx.graph import dense
 from truepool_lab.pools.neural import NeuralPool
 
 MOST_AGENTS = 300
@@ -39,20 +39,22 @@ class Attention(NeuralPool):
     def _module(self, modules: Any, agents: int, odds: int) -> Any:
         return modules.Attention(agents, odds, self.hidden)
 
-    def _odds_onnx(self, reports: ReportTensors, scale: Tensor) -> Tensor:
+    def _record_odds(self, scale: Any, reported: Any) -> Any:
         known = self.parameters_
-        agents = (dense(scale, self._layers("report")) + known["agent"]).relu()
+        own = dense(scale, self._layers("report")) + known["agent"]
+        agents = np.maximum(own, 0.0)
         scaled = 1 / sqrt(known["agent"].shape[1])
         query = agents @ (scaled * known["query.weight"].T)
         key, value = (agents @ known[f"{name}.weight"].T for name in ("key", "value"))
-        visible = reports.reported.transpose(0, 2, 1) > 0.0  # (T, 1, N)
+        visible = reported[:, None]  # (T, 1, N)
         agents = agents + _attend(query, key, value, visible)
-        question = scale.graph.constant(scaled * known["question"][None])
+        question = scaled * known["question"][None]
         read = _attend(question, agents, agents, visible)  # (T, 1, H)
-        return dense(read.sum(1), self._layers("head"))
+        return dense(read.sum(axis=1), self._layers("head"))
 
 
-def _attend(query: Tensor, key: Tensor, value: Tensor, visible: Tensor) -> Tensor:
-    """Dot-product attention inside an ONNX graph; ``query`` is scaled already."""
-    alike = query @ key.transpose(0, 2, 1)
-    return visible.where(alike, -np.inf).softmax() @ value
+def _attend(query: Any, key: Any, value: Any, visible: Any) -> Any:
+    """Dot-product attention; ``query`` is scaled already."""
+    alike = np.where(visible, query @ key.transpose(0, 2, 1), -np.inf)
+    powers = np.exp(alike - alike.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True) @ value

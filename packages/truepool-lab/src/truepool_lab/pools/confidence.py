@@ -7,7 +7,6 @@ import numpy as np
 from truepool.core.arrays import FloatArray, classes
 from truepool.panel.weights import pool_by_case
 from truepool.pools import FixedPool
-from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 
 @final
@@ -33,12 +32,5 @@ class Confidence(FixedPool):
         if C == 1:
             confidence = np.abs(values[:, :, 0] - 0.5)
         else:
-            confidence = np.clip(values.max(axis=2) - 1.0 / classes(C), 0.0, None)
+            confidence = np.maximum(values.max(axis=2) - 1.0 / classes(C), 0.0)
         return pool_by_case(values, confidence)
-
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        if reports.coordinates == 1:
-            return reports.weighted_mean((reports.values - 0.5).apply("Abs"))
-        highest = reports.values.max(2, keep=True)
-        return reports.weighted_mean((highest - 1.0 / reports.classes).relu())

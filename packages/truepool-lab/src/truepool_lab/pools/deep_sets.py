@@ -2,7 +2,9 @@
 
 from typing import Any, ClassVar, final
 
-from truepool.pools.onnx.graph import ReportTensors, Tensor, dense
+import numpy as np
+
+from truepool.pools.onnx.graph import dense
 from truepool_lab.pools.neural import NeuralPool
 
 
@@ -28,8 +30,9 @@ class DeepSets(NeuralPool):
     def _module(self, modules: Any, agents: int, odds: int) -> Any:
         return modules.DeepSets(odds, self.hidden)
 
-    def _odds_onnx(self, reports: ReportTensors, scale: Tensor) -> Tensor:
-        each = dense(scale, self._layers("each")).relu()
-        missing = 1.0 - reports.count / float(reports.agents)
-        features = reports.mean(each).apply("Concat", missing, axis=1)
-        return dense(features, self._layers("head"))
+    def _record_odds(self, scale: Any, reported: Any) -> Any:
+        each = np.maximum(dense(scale, self._layers("each")), 0.0)
+        count = reported.sum(axis=1, keepdims=True)
+        mean = np.where(reported[:, :, None], each, 0.0).sum(axis=1) / count
+        missing = 1.0 - count / reported.shape[1]
+        return dense(np.concatenate([mean, missing], axis=1), self._layers("head"))

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.pools.agent_reports import content_order
-from truepool.pools.onnx.graph import ReportTensors, Tensor, dense
-from truepool.pools.stacked import MODEL
+from truepool.pools.interface.agent_reports import content_order
+from truepool.pools.interface.stacked import MODEL
+from truepool.pools.onnx.graph import dense
 from truepool_lab.pools.networks.training import Parameters
 from truepool_lab.pools.neural import CLASSES, NeuralPool
 
@@ -45,8 +45,7 @@ class DensePool(NeuralPool):
     def _module(self, modules: Any, agents: int, odds: int) -> Any:
         return modules.Dense(agents, odds, self.hidden, self.layers)
 
-    def _odds_onnx(self, reports: ReportTensors, scale: Tensor) -> Tensor:
-        N, J = reports.agents, reports.classes - 1
-        silent = (1.0 - reports.reported).reshape(-1, N)
-        features = scale.reshape(-1, N * J).apply("Concat", silent, axis=1)
+    def _record_odds(self, scale: Any, reported: Any) -> Any:
+        flat = scale.reshape(-1, scale.shape[1] * scale.shape[2])
+        features = np.concatenate([flat, 1.0 - reported], axis=1)
         return dense(features, self._layers("head"))

@@ -4,16 +4,11 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.core.arrays import FloatArray, blocks
+from truepool.core.arrays import FloatArray, blocks, is_recorded
 from truepool.core.errors import SettingError
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.weights import pool_by_case
 from truepool.pools import Pool
-from truepool.pools.onnx.graph import ReportTensors, Tensor
-
-FAR = 1e9
-"""In a graph: further apart than any two reports."""
 
 
 @final
@@ -44,16 +39,7 @@ class Krum(Pool):
     name: ClassVar[str] = "krum"
     complexity: ClassVar[int] = 0
 
-    def __init__(
-        self,
-        *,
-        hostile: int | None = None,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-    ) -> None:
-        self.hostile = hostile
-        self.costs = costs
-        self.threshold = threshold
+    hostile: int | None = None
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         if self.hostile is not None and self.hostile < 0:
@@ -64,43 +50,24 @@ class Krum(Pool):
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
+        if is_recorded(values):
+            return self._closest(values)
         parts = blocks(len(values), values.shape[1] * values[0].size)
         return np.concatenate([self._closest(values[part]) for part in parts])
 
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        N, reported = reports.agents, reports.reported
-        count = reports.count.expand(2)  # (T, 1, 1)
-        hostile = ((count - 3.0) / 2.0).apply("Floor").relu()
-        if self.hostile is not None:
-            hostile = hostile.apply("Min", float(self.hostile))
-        near = (count - hostile - 2.0).apply("Max", 1.0)
-        apart = reports.values.expand(2) - reports.values.expand(1)
-        gaps = (apart * apart).sum(3)  # (T, N, N)
-        others = reported * reported.transpose(0, 2, 1) * (1.0 - np.eye(N))
-        gaps = (others > 0.0).where(gaps, FAR).sort(2, N)
-        rank = np.arange(N, dtype=np.float64)
-        counted = (near > rank).apply("And", gaps < FAR).numbers()
-        score = (reported > 0.0).where((gaps * counted).sum(2, keep=True), FAR)
-        closest = score <= score.min(1, keep=True) + 1e-12
-        return reports.weighted_mean(closest.apply("Or", count < 2.5).numbers())
-
     def _closest(self, values: FloatArray) -> FloatArray:
-        T, N, _ = values.shape
+        N = values.shape[1]
         reported = ~np.isnan(values[:, :, 0])
-        count = reported.sum(axis=1)
-        bearable = np.maximum((count - 3) // 2, 0)
-        hostile = (
-            bearable if self.hostile is None else np.minimum(self.hostile, bearable)
-        )
+        count = reported.sum(axis=1, keepdims=True)  # (T, 1)
+        hostile = np.maximum((count - 3) // 2, 0)
+        if self.hostile is not None:
+            hostile = np.minimum(hostile, self.hostile)
         near = np.maximum(count - hostile - 2, 1)
         gaps = np.square(values[:, :, None] - values[:, None]).sum(axis=3)  # (T, N, N)
-        gaps[:, np.arange(N), np.arange(N)] = np.nan
-        gaps = np.where(np.isnan(gaps), np.inf, gaps)
-        gaps.sort(axis=2)
-        reach = np.where(np.isinf(gaps), 0.0, gaps).cumsum(axis=2)
-        score = reach[np.arange(T), :, np.minimum(near, N - 1) - 1]
+        others = ~np.isnan(gaps) & ~np.eye(N, dtype=bool)
+        gaps = np.sort(np.where(others, gaps, np.inf), axis=2)
+        counted = (np.arange(N) < near[:, :, None]) & ~np.isinf(gaps)
+        score = np.where(counted, gaps, 0.0).sum(axis=2)
         score = np.where(reported, score, np.inf)
         chosen = score <= score.min(axis=1, keepdims=True) + 1e-12
-        chosen |= (count <= 2)[:, None]
-        return pool_by_case(values, chosen)
+        return pool_by_case(values, chosen | (count <= 2))

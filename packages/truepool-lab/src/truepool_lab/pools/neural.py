@@ -15,12 +15,9 @@ from truepool.core.arrays import (
 from truepool.core.errors import SettingError
 from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import panel_splits
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
-from truepool.pools import Pool
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.stacked import MODEL
+from truepool.pools import Pool, learned
+from truepool.pools.interface.stacked import MODEL
 from truepool_lab.pools.networks.training import (
     Config,
     Inputs,
@@ -80,37 +77,20 @@ class NeuralPool(Pool):
         "label swap": CLASSES,
     }
 
-    centre_: FloatArray
-    spread_: FloatArray
-    parameters_: Parameters
-    held_out_losses_: FloatArray
+    hidden: int = 64
+    epochs: int = 200
+    patience: int = 10
+    batch: int = 256
+    rate: float = 1e-3
+    decay: float = 1e-2
+    held_out: float = 0.2
+    device: str = "auto"
+    seed: int = 0
 
-    def __init__(
-        self,
-        *,
-        hidden: int = 64,
-        epochs: int = 200,
-        patience: int = 10,
-        batch: int = 256,
-        rate: float = 1e-3,
-        decay: float = 1e-2,
-        held_out: float = 0.2,
-        device: str = "auto",
-        costs: Costs | None = None,
-        threshold: float | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.hidden = hidden
-        self.epochs = epochs
-        self.patience = patience
-        self.batch = batch
-        self.rate = rate
-        self.decay = decay
-        self.held_out = held_out
-        self.device = device
-        self.costs = costs
-        self.threshold = threshold
-        self.seed = seed
+    centre_: FloatArray = learned()
+    spread_: FloatArray = learned()
+    parameters_: Parameters = learned()
+    held_out_losses_: FloatArray = learned()
 
     @abstractmethod
     def _module(self, modules: Any, agents: int, odds: int) -> Any:
@@ -155,15 +135,15 @@ class NeuralPool(Pool):
         odds = predict(self._network(), self.parameters_, inputs, self.device)
         return from_log_scale(odds)
 
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        scale = (reports.clipped_log_scale() - self.centre_) / self.spread_
-        odds = self._odds_onnx(reports, reports.fill(scale))
-        return graph.from_log_scale(odds, reports.coordinates)
+    def to_onnx(self, values: Any) -> Any:
+        """Record pooled coordinates (T, C) of a tensor of reports (T, N, C)."""
+        scale = (clipped_log_scale(values) - self.centre_) / self.spread_
+        reported = ~np.isnan(values[:, :, 0])
+        return from_log_scale(self._record_odds(fill_missing(scale), reported))
 
     @abstractmethod
-    def _odds_onnx(self, reports: ReportTensors, scale: Tensor) -> Tensor:
-        """Log-odds (T, J) of the network inside an ONNX graph; ``scale`` (T, N, J)."""
+    def _record_odds(self, scale: Any, reported: Any) -> Any:
+        """Record what the network makes of (T, N, J) and (T, N): log-odds (T, J)."""
 
     def _layers(self, name: str) -> list[tuple[FloatArray, FloatArray]]:
         """Slopes and shifts of the dense layers that torch calls by this name."""

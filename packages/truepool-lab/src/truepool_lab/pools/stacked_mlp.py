@@ -9,9 +9,13 @@ from sklearn.neural_network import MLPClassifier
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.core.seeds import short_seed
-from truepool.pools.agent_reports import content_order
-from truepool.pools.onnx.graph import Tensor, dense
-from truepool.pools.stacked import MODEL, Parameters, StackedPool, output_layer
+from truepool.pools.interface.agent_reports import content_order
+from truepool.pools.interface.stacked import (
+    MODEL,
+    Parameters,
+    StackedPool,
+    output_layer,
+)
 from truepool_lab.pools.dense import COLUMNS
 from truepool_lab.pools.neural import CLASSES
 
@@ -60,9 +64,5 @@ class StackedMLP(StackedPool):
 
     def _scores(self, features: FloatArray, parameters: Parameters) -> FloatArray:
         hidden = features @ parameters["hidden_slopes"].T + parameters["hidden_shifts"]
-        output = np.maximum(hidden, 0.0) @ parameters["slopes"].T
-        return np.asarray(output + parameters["shifts"])
-
-    def _scores_onnx(self, features: Tensor, parameters: Parameters) -> Tensor:
-        hidden = (parameters["hidden_slopes"], parameters["hidden_shifts"])
-        return dense(features, [hidden, (parameters["slopes"], parameters["shifts"])])
+        output: FloatArray = np.maximum(hidden, 0.0) @ parameters["slopes"].T
+        return output + parameters["shifts"]

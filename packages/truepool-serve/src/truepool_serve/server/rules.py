@@ -32,7 +32,7 @@ from truepool.panel.costs import Costs
 from truepool.panel.labels import Labels, format_labels
 from truepool.pools import Pool
 from truepool.pools import persistence as saved_pools
-from truepool.pools.agent_reports import match_one
+from truepool.pools.interface.agent_reports import match_one
 
 Reasons: TypeAlias = tuple[dict[str, float] | None, dict[str, list[float]] | None]
 """Weight, and contribution (C,), of each agent who reported on a case."""

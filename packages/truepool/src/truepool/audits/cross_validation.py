@@ -130,7 +130,8 @@ class CrossValidation:
         parts = [thin(panel.take(learn)) for learn, _ in self.pairs]
         if len(self.like) == len(parts):
             return [p.refit(*part) for p, part in zip(self.like, parts, strict=True)]
-        return [clone(self.pool).fit_panel(*part) for part in parts]
+        self.pool.check(panel)
+        return [clone(self.pool).learn(*part) for part in parts]
 
     @cached_property
     def pools(self) -> list[Pool]:

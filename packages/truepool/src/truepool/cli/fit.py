@@ -46,7 +46,7 @@ def fit(
     from truepool.core.errors import SourceError
     from truepool.core.files import together
     from truepool.pools import persistence
-    from truepool.pools.card import card_of
+    from truepool.pools.interface.card import card_of
     from truepool.tables.checkpoint import Checkpoint
 
     if output == STDOUT:
@@ -156,7 +156,7 @@ def _check(rule: "Pool", panel: "Panel", run: Run, *, whole: bool = True) -> Non
     ``whole`` says whether the panel is all that was learned from, or a part of it.
     """
     from truepool.online.alarms.runs import commonest_shares
-    from truepool.pools.habits import shares_above
+    from truepool.pools.training.habits import shares_above
 
     run.note_faults(panel)
     rule.remember(panel, whole=whole)

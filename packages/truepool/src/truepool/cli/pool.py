@@ -14,7 +14,7 @@ from truepool.cli.score import score_table
 
 if TYPE_CHECKING:
     from truepool.pools import Explanation, Pool
-    from truepool.pools.scorer import Tally
+    from truepool.scoring.scorer import Tally
     from truepool.tables import Declared, TableFaults
 
 

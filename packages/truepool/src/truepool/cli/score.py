@@ -14,8 +14,8 @@ from truepool.cli.run import Run
 if TYPE_CHECKING:
     from truepool.core.engine import Engine
     from truepool.pools import Pool
-    from truepool.pools.scorer import Tally
     from truepool.scoring import Scoring
+    from truepool.scoring.scorer import Tally
     from truepool.tables import Declared, Table
 
 
@@ -167,7 +167,7 @@ def _score_parts(
     from truepool.cli.engines import opened
     from truepool.cli.screen import row_progress
     from truepool.core.errors import SettingError
-    from truepool.pools.part_scorer import PartScorer, made_by, score_parts
+    from truepool.scoring.parts import PartScorer, made_by, score_parts
     from truepool.tables.dataset import open_dataset
 
     if how.capacity is not None:

@@ -8,7 +8,7 @@ import typer
 from truepool.cli import options
 
 if TYPE_CHECKING:
-    from truepool.pools.card import Card
+    from truepool.pools.interface.card import Card
 
 
 def show(
@@ -20,7 +20,7 @@ def show(
     """Print the agents, weights and costs of a saved pool."""
     from truepool.cli.outputs import STDOUT, check_files, write_json
     from truepool.pools import persistence
-    from truepool.pools.card import card_of
+    from truepool.pools.interface.card import card_of
 
     check_files([file], [json_file])
     pool = persistence.load(file, probe=False)

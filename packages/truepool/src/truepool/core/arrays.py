@@ -54,10 +54,7 @@ def to_classes(pooled: FloatArray) -> FloatArray:
     """
     if pooled.shape[-1] != 1:
         return pooled
-    probabilities = np.empty((*pooled.shape[:-1], 2))
-    probabilities[..., 1] = pooled[..., 0]
-    np.subtract(1.0, pooled[..., 0], out=probabilities[..., 0])
-    return probabilities
+    return np.concatenate([1.0 - pooled, pooled], axis=-1)
 
 
 def from_classes(probabilities: FloatArray) -> FloatArray:
@@ -196,16 +193,32 @@ def case_mean(values: FloatArray, sample_weight: FloatArray | None) -> Any:
     return mean if np.ndim(mean) else float(mean)
 
 
+def is_recorded(values: Any) -> bool:
+    """Whether these are tensors of a graph, and no numbers yet.
+
+    `truepool.pools.onnx.graph` records what functions of numpy do with them.
+    """
+    return not isinstance(values, np.ndarray)
+
+
+def has_gaps(values: FloatArray) -> bool:
+    """Whether reports are missing; those that are recorded may be.
+
+    >>> has_gaps(np.array([[0.2, np.nan]])), has_gaps(np.array([[0.2, 0.4]]))
+    (True, False)
+    """
+    return is_recorded(values) or bool(np.isnan(values).any())
+
+
 def mean_report(values: FloatArray) -> FloatArray:
     """Mean over the agents (axis 1) that reported; NaN where none did.
 
     >>> mean_report(np.array([[0.2, 0.4, np.nan], [np.nan, np.nan, np.nan]]))
     array([0.3, nan])
     """
-    silent = np.isnan(values)
-    if not silent.any():  # all that matters to a single case is the number of calls
+    if not has_gaps(values):  # to a single case the number of calls is all that matters
         return np.asarray(values.mean(axis=1))
-    count = (~silent).sum(axis=1)
+    count = (~np.isnan(values)).sum(axis=1)
     total = np.nansum(values, axis=1)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
@@ -216,10 +229,9 @@ def fill_missing(values: FloatArray) -> FloatArray:
     >>> fill_missing(np.array([[0.2, 0.4, np.nan]])).round(3)
     array([[0.2, 0.4, 0.3]])
     """
-    silent = np.isnan(values)
-    if not silent.any():
+    if not has_gaps(values):
         return values
-    return np.where(silent, mean_report(values)[:, None], values)
+    return np.where(np.isnan(values), mean_report(values)[:, None], values)
 
 
 def normalize(values: FloatArray) -> FloatArray:
@@ -234,7 +246,8 @@ def normalize(values: FloatArray) -> FloatArray:
         return values
     total = values.sum(axis=-1, keepdims=True)
     even = np.full_like(values, 1.0 / values.shape[-1])
-    return np.asarray(np.divide(values, total, out=even, where=total > 0))
+    shares: FloatArray = np.divide(values, total, out=even, where=total > 0)
+    return shares
 
 
 def as_probabilities(pooled: FloatArray) -> FloatArray:
@@ -260,7 +273,8 @@ def logit(probability: FloatArray, clip: float = SMALLEST) -> FloatArray:
     array([0.])
     """
     clipped = np.clip(probability, clip, 1 - clip)
-    return np.asarray(np.log(clipped) - np.log1p(-clipped))
+    odds: FloatArray = np.log(clipped) - np.log1p(-clipped)
+    return odds
 
 
 def log_scale(values: FloatArray, clip: float = SMALLEST) -> FloatArray:
@@ -274,8 +288,8 @@ def log_scale(values: FloatArray, clip: float = SMALLEST) -> FloatArray:
     """
     if values.shape[-1] == 1:
         return logit(values, clip)
-    logs = np.log(np.maximum(values, clip))
-    return np.asarray(logs[..., 1:] - logs[..., :1])
+    logs: FloatArray = np.log(np.maximum(values, clip))
+    return logs[..., 1:] - logs[..., :1]
 
 
 def from_log_scale(scale: FloatArray) -> FloatArray:
@@ -284,9 +298,9 @@ def from_log_scale(scale: FloatArray) -> FloatArray:
     >>> from_log_scale(np.array([[0.0]]))
     array([[0.5]])
     """
-    full = np.concatenate([np.zeros((*scale.shape[:-1], 1)), scale], axis=-1)
+    full = np.concatenate([np.zeros_like(scale[..., :1]), scale], axis=-1)
     full -= full.max(axis=-1, keepdims=True)
-    np.exp(full, out=full)
+    full = np.exp(full, out=full)
     full /= full.sum(axis=-1, keepdims=True)
     return from_classes(full)
 

@@ -61,7 +61,8 @@ def clipped_log_scale(values: FloatArray) -> FloatArray:
     array([[0., 7.]])
     """
     low = np.maximum(log_scale(values), -LOG_ODDS_LIMIT)
-    return np.asarray(np.minimum(low, LOG_ODDS_LIMIT))
+    clipped: FloatArray = np.minimum(low, LOG_ODDS_LIMIT)
+    return clipped
 
 
 def fit_scaling(

@@ -60,7 +60,8 @@ def choose(pooled: FloatArray, costs: Costs, threshold: float | None) -> IntArra
     check_threshold(threshold, pooled.shape[-1])
     expected = costs.expected_cost(pooled)
     least = expected.min(axis=-1, keepdims=True)
-    return np.asarray(np.argmax(expected <= least + EDGE, axis=-1), dtype=np.int64)
+    first: IntArray = np.argmax(expected <= least + EDGE, axis=-1).astype(np.int64)
+    return first
 
 
 def choose_within(

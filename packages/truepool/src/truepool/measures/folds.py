@@ -33,8 +33,8 @@ Folds: TypeAlias = Any
 class PoolEstimator(Protocol):
     """The part of a pool that `out_of_fold` uses."""
 
-    def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
-        """Learn from a checked panel."""
+    def learn(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
+        """Learn from a panel that fits the settings."""
 
     def probabilities(self, values: FloatArray | SparseReports) -> FloatArray:
         """Pool reports (T, N, C) into probabilities (T, K)."""
@@ -202,7 +202,7 @@ def predict_fold(
     """Pooled probabilities (P, C) of the P cases that a fold tests."""
     learn, test = pair
     weights = None if case_weights is None else case_weights[learn]
-    copy = clone(pool).fit_panel(panel.take(learn), weights)
+    copy = clone(pool).learn(panel.take(learn), weights)
     return predict(copy, panel, test)
 
 

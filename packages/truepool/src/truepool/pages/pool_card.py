@@ -9,7 +9,7 @@ from truepool.pages.labels import class_names, sentence
 from truepool.pages.numbers import percent
 from truepool.pages.weights import SHOWN, explanation_grids
 from truepool.panel.labels import format_names
-from truepool.pools.card import Card
+from truepool.pools.interface.card import Card
 from truepool.tables.schema import Schema
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from truepool.pages.grid import Grid
 from truepool.pages.numbers import percent, signed
-from truepool.pools.result import Explanation
+from truepool.pools.interface.result import Explanation
 
 SHOWN = 50
 """Largest number of agents whose weights are printed."""

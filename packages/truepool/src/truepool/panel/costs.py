@@ -269,7 +269,8 @@ class Costs:
     def expected_cost(self, pooled: FloatArray) -> FloatArray:
         """Expected cost of deciding each of K > 2 classes, (..., K) of (..., K)."""
         if self.constant:
-            return np.asarray(pooled @ self.table(pooled.shape[-1]))
+            expected: FloatArray = pooled @ self.table(pooled.shape[-1])
+            return expected
         amounts = self._numbers("a decision")
         fn, fp, tp, tn = (np.asarray(a)[..., None] for a in amounts)
         others = pooled * tp + (1 - pooled) * fp

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from truepool.core.arrays import BoolArray, FloatArray
+from truepool.core import kernels
+from truepool.core.arrays import BoolArray, FloatArray, is_recorded, read_only
 from truepool.core.errors import SettingError
 
 SUM_TOLERANCE = 1e-9
@@ -81,7 +82,8 @@ def case_weights(merits: FloatArray, reported: BoolArray) -> FloatArray:
     """
     share = np.where(reported, merits, 0.0)
     share = np.where(share.sum(axis=1, keepdims=True) > 0, share, reported)
-    return np.asarray(share / share.sum(axis=1, keepdims=True))
+    weights: FloatArray = share / share.sum(axis=1, keepdims=True)
+    return weights
 
 
 def pool_by_case(values: FloatArray, merits: FloatArray) -> FloatArray:
@@ -91,7 +93,21 @@ def pool_by_case(values: FloatArray, merits: FloatArray) -> FloatArray:
     array([[0.35]])
     """
     share = case_weights(merits, ~np.isnan(values[:, :, 0]))
-    return np.asarray(np.einsum("tn,tnc->tc", share, np.nan_to_num(values)))
+    pooled: FloatArray = np.einsum("tn,tnc->tc", share, np.nan_to_num(values))
+    return pooled
+
+
+def linear(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Weighted mean (T, C) of (T, N, C) over those who reported, by weights (N,).
+
+    Where all of these have weight zero they count equally.
+
+    >>> linear(np.array([[[0.2], [0.4], [np.nan]]]), np.array([0.25, 0.75, 0.0]))
+    array([[0.35]])
+    """
+    if is_recorded(values):
+        return pool_by_case(values, weights)
+    return np.asarray(kernels.linear(read_only(values), weights))
 
 
 def effective_number(weights: FloatArray) -> float:

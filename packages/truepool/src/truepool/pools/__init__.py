@@ -5,8 +5,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from truepool.core import registry
 from truepool.pools import persistence
-from truepool.pools.interface import FixedPool, LinearPool, Pool, configure
-from truepool.pools.result import Explanation, PoolResult
+from truepool.pools.interface import (
+    FixedPool,
+    LinearPool,
+    Pool,
+    configure,
+    learned,
+)
+from truepool.pools.interface.result import Explanation, PoolResult
 
 if TYPE_CHECKING:
     from truepool.pools.onnx.export import PoolExport
@@ -20,6 +26,7 @@ __all__ = [
     "configure",
     "every",
     "export",
+    "learned",
     "load_pool",
     "make",
 ]

@@ -19,24 +19,22 @@ from truepool.measures.folds import (
     thin,
 )
 from truepool.measures.shrinkage import RARE_FILL
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
-from truepool.pools import candidates, imputation
-from truepool.pools.candidate_weights import (
+from truepool.pools import candidates
+from truepool.pools.candidates.weights import (
     CAUTIOUS,
     CERTAIN,
     MANY_CASES,
     Candidate,
     weigh,
 )
-from truepool.pools.interface import Pool
+from truepool.pools.interface import Pool, learned
+from truepool.pools.interface.result import Explanation, Training
 from truepool.pools.mixture import Mixture
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.result import Explanation, Training
 from truepool.pools.ridge import Ridge
 from truepool.pools.shrunk import check_size, is_wide
+from truepool.pools.training import imputation
 
 CANDIDATES: tuple[str | Pool, ...] = (*candidates.USUAL, "boosted", "shrunk")
 """What `Auto` combines by default: each family once, none that is slow."""
@@ -135,34 +133,23 @@ class Auto(Pool):
         "whichever class is called 1",
     }
 
-    pools_: tuple[Pool, ...]
-    shares_: FloatArray
-    table_: list[Candidate]
-    log_odds_: bool = False  # of files that do not say so
-    imputation_: FloatArray | None
-    why_: str
+    candidates: Sequence[str | Pool] | None = None
+    cv: Folds = 5
+    seed: int = 0
 
-    def __init__(
-        self,
-        *,
-        candidates: Sequence[str | Pool] | None = None,
-        cv: Folds = 5,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.candidates = candidates
-        self.cv = cv
-        self.costs = costs
-        self.threshold = threshold
-        self.seed = seed
+    pools_: tuple[Pool, ...] = learned()
+    shares_: FloatArray = learned()
+    table_: list[Candidate] = learned()
+    log_odds_: bool = learned(False)  # of files that do not say so
+    imputation_: FloatArray | None = learned()
+    why_: str = learned()
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         pools = self._candidates(panel)
         panel = self._fill(panel, case_weights)
         with one_thread():  # more of them than free cores take ten times as long
             chosen, self.shares_ = self._select(pools, panel, case_weights)
-            fitted = (clone(pool).fit_panel(panel, case_weights) for pool in chosen)
+            fitted = (clone(pool).learn(panel, case_weights) for pool in chosen)
             self.pools_ = tuple(fitted)
         self.__dict__.pop("_mixture", None)  # of an earlier fit
 
@@ -309,24 +296,20 @@ class Auto(Pool):
         state: dict[str, Any] = super().__getstate__()
         return {k: v for k, v in state.items() if k != "_mixture"}
 
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
+    def to_onnx(self, values: Any) -> Any:
+        """Record pooled coordinates (T, C) of a tensor of reports (T, N, C)."""
         if self.imputation_ is not None:
-            reports = imputation.draw_reports_onnx(reports, self.imputation_)
-        answers = [pool.to_onnx(reports) for pool in self.pools_]
+            values = imputation.record_draws(values, self.imputation_)
+        answers = [pool.to_onnx(values) for pool in self.pools_]
         if self.log_odds_:
-            answers = [graph.logit(answer, CERTAIN) for answer in answers]
-        pairs = zip(self.shares_.tolist(), answers, strict=True)
-        parts: list[Tensor] = [answer * share for share, answer in pairs]
-        pooled = parts[0]
-        for other in parts[1:]:
-            pooled = pooled + other
+            answers = [logit(answer, CERTAIN) for answer in answers]
+        # Times one number, onnxruntime fuses a product in single precision.
+        pooled: Any = (np.stack(answers, axis=-1) * self.shares_).sum(axis=-1)
         if self.log_odds_:
-            pooled = graph.from_log_scale(pooled, reports.coordinates)
+            pooled = expit(pooled)
         if self.imputation_ is None:
             return pooled
-        D = len(imputation.SIGNS)
-        return pooled.reshape(-1, D, reports.coordinates).sum(1) / float(D)
+        return pooled.reshape(-1, len(imputation.SIGNS), values.shape[2]).mean(axis=1)
 
 
 def _is_rare(panel: Panel, case_weights: FloatArray | None) -> bool:

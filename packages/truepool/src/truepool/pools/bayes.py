@@ -13,12 +13,9 @@ from truepool.core.arrays import (
     log_scale,
 )
 from truepool.core.errors import SettingError
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
-from truepool.pools.certainty import choose_clip
-from truepool.pools.interface import Pool
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
+from truepool.pools.interface import Pool, learned
+from truepool.pools.training.certainty import choose_clip
 
 
 @final
@@ -57,21 +54,11 @@ class Bayes(Pool):
         "is surer than each of them",
     }
 
-    prior_: FloatArray
-    clip_: float
+    prior: ArrayLike | None = None
+    clip: float | None = None
 
-    def __init__(
-        self,
-        *,
-        prior: ArrayLike | None = None,
-        clip: float | None = None,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-    ) -> None:
-        self.prior = prior
-        self.clip = clip
-        self.costs = costs
-        self.threshold = threshold
+    prior_: FloatArray = learned()
+    clip_: float = learned()
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         if self.prior is None:
@@ -95,9 +82,3 @@ class Bayes(Pool):
         start = log_scale(self.prior_)
         evidence = np.nansum(log_scale(values, self.clip_) - start, axis=1)
         return from_log_scale(start + evidence)
-
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        start = log_scale(self.prior_)
-        evidence = ((reports.log_scale(self.clip_) - start) * reports.reported).sum(1)
-        return graph.from_log_scale(start + evidence, reports.coordinates)

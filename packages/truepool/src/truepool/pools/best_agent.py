@@ -7,13 +7,11 @@ import numpy as np
 from truepool.core.arrays import FloatArray
 from truepool.measures.losses import as_loss
 from truepool.measures.shrinkage import comparable_losses
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
 from truepool.panel.weights import pool_by_case, proportional
-from truepool.pools.interface import Pool, by_agent
-from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.result import Explanation
+from truepool.pools.interface import Pool, by_agent, learned
+from truepool.pools.interface.result import Explanation
 
 
 @final
@@ -41,19 +39,10 @@ class BestAgent(Pool):
     scales: ClassVar[bool] = True
     complexity: ClassVar[int] = 1
 
-    losses_: FloatArray
-    weights_: FloatArray
+    loss: str = "brier"
 
-    def __init__(
-        self,
-        *,
-        loss: str = "brier",
-        costs: Costs | None = None,
-        threshold: float | None = None,
-    ) -> None:
-        self.loss = loss
-        self.costs = costs
-        self.threshold = threshold
+    losses_: FloatArray = learned()
+    weights_: FloatArray = learned()
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         loss = as_loss(self.loss, self.costs, self.threshold)
@@ -77,12 +66,8 @@ class BestAgent(Pool):
         tied = (losses <= best[reports.case]).astype(np.float64)
         return (reports.by_case(tied * reports.values) / reports.by_case(tied))[:, None]
 
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        losses = (reports.reported > 0.0).where(self.losses_[:, None], np.inf)
-        return reports.weighted_mean((losses <= losses.min(1, keep=True)).numbers())
-
 
 def _least(losses: FloatArray) -> FloatArray:
     """1 for the least along the last axis and for all that tie with it, else 0."""
-    return np.asarray(losses <= losses.min(axis=-1, keepdims=True), dtype=np.float64)
+    least: FloatArray = (losses <= losses.min(axis=-1, keepdims=True)) * 1.0
+    return least

@@ -3,7 +3,7 @@
 from typing import ClassVar, final
 
 import numpy as np
-from scipy.special import betainc, betaln
+from scipy.special import betainc
 
 from truepool.core.arrays import (
     SMALLEST,
@@ -16,10 +16,9 @@ from truepool.core.arrays import (
 from truepool.measures.calibration import RIDGE
 from truepool.measures.losses import indicator
 from truepool.panel.sparse import SparseReports
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.recalibrated import RECALIBRATED, RecalibratedPool
-from truepool.pools.result import Parameter
+from truepool.pools.interface import learned
+from truepool.pools.interface.recalibrated import RECALIBRATED, RecalibratedPool
+from truepool.pools.interface.result import Parameter
 
 MAX_GROUPS = 2_000
 """The curve is fitted on at most so many groups of close probabilities."""
@@ -58,7 +57,7 @@ class Beta(RecalibratedPool):
     name: ClassVar[str] = "beta"
     exemptions: ClassVar = RECALIBRATED
 
-    shape_: FloatArray
+    shape_: FloatArray = learned()
 
     def _correct(
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray
@@ -87,11 +86,6 @@ class Beta(RecalibratedPool):
     ) -> FloatArray:
         bent = betainc(*self.shape_.T, pooled)
         return normalize(np.clip(bent, SMALLEST, 1 - SMALLEST))
-
-    def _corrected_onnx(self, pooled: Tensor, reports: ReportTensors) -> Tensor:
-        bent = _incomplete_beta(pooled, *self.shape_.T)
-        clipped = bent.clip(SMALLEST, 1 - SMALLEST)
-        return graph.normalize(clipped, reports.coordinates)
 
 
 def _fit(pooled: FloatArray, outcomes: IntArray, cases: FloatArray) -> FloatArray:
@@ -156,30 +150,3 @@ def _condensed(
     whole = mass.sum(axis=0)
     used = whole > 0
     return total[used] / whole[used], mass[:, used]
-
-
-def _incomplete_beta(x: Tensor, a: FloatArray, b: FloatArray) -> Tensor:
-    r"""Regularised incomplete beta function :math:`I_x(a, b)` inside an ONNX graph.
-
-    By its continued fraction (Press et al. 2007, section 6.4), which converges fast
-    below the mean of the distribution; above it, by
-    :math:`I_x(a, b) = 1 - I_{1 - x}(b, a)`.
-    """
-    low = _lower_tail(x, a, b)
-    high = 1.0 - _lower_tail(1.0 - x, b, a)
-    return (x < (a + 1) / (a + b + 2)).where(low, high)
-
-
-def _lower_tail(x: Tensor, a: FloatArray, b: FloatArray) -> Tensor:
-    fraction = 1.0 + 0.0 * x
-    for m in range(_terms(a, b), 0, -1):
-        odd = -(a + m - 1) * (a + b + m - 1) / ((a + 2 * m - 2) * (a + 2 * m - 1))
-        even = m * (b - m) / ((a + 2 * m - 1) * (a + 2 * m))
-        fraction = 1.0 + x * odd / (1.0 + x * even / fraction)
-    scale = np.asarray(np.log(a) + betaln(a, b))
-    return (x.log() * a + (1.0 - x).log() * b - scale).exp() / fraction
-
-
-def _terms(a: FloatArray, b: FloatArray) -> int:
-    """Terms of the continued fraction that are enough up to the mean."""
-    return 20 + int(5 * np.sqrt(max(a.max(), b.max())))

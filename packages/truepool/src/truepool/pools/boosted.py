@@ -1,6 +1,6 @@
 """Gradient boosting on the reports."""
 
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -11,18 +11,17 @@ from truepool.core.arrays import (
     FloatArray,
     IntArray,
     from_log_scale,
+    has_gaps,
     mean_report,
 )
 from truepool.core.errors import SettingError
 from truepool.core.seeds import short_seed
 from truepool.measures.calibration import clipped_log_scale
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
-from truepool.pools.agent_reports import content_order
-from truepool.pools.interface import Pool
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.stacked import MODEL, probabilities_of
+from truepool.pools.interface import Pool, learned
+from truepool.pools.interface.agent_reports import content_order
+from truepool.pools.interface.stacked import MODEL, probabilities_of
+from truepool.pools.onnx.graph import take
 
 MIN_LEAF_SIZE = 20
 """The smallest number of cases in a leaf."""
@@ -79,28 +78,16 @@ class Boosted(Pool):
         "label swap": "a case on a cut goes left, whichever class is called 1",
     }
 
-    nodes_: dict[str, FloatArray | IntArray]
-    always_: BoolArray
-    never_: BoolArray
-    baseline_: FloatArray
-    columns_: IntArray
+    trees: int = 30
+    leaves: int = 8
+    rate: float = 0.1
+    seed: int = 0
 
-    def __init__(
-        self,
-        *,
-        trees: int = 30,
-        leaves: int = 8,
-        rate: float = 0.1,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.trees = trees
-        self.leaves = leaves
-        self.rate = rate
-        self.costs = costs
-        self.threshold = threshold
-        self.seed = seed
+    nodes_: dict[str, FloatArray | IntArray] = learned()
+    always_: BoolArray = learned()
+    never_: BoolArray = learned()
+    baseline_: FloatArray = learned()
+    columns_: IntArray = learned()
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         if self.trees < 1 or self.leaves < 2 or not 0 < self.rate <= 1:
@@ -188,43 +175,25 @@ class Boosted(Pool):
         on_cuts = [cut[(feature >= 0) & (feature < reports)], crowd]
         return np.unique(np.concatenate(on_cuts).clip(0.0, 1.0))
 
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        nodes, C = self.nodes_, reports.coordinates
-        node = nodes["roots"][None] + 0 * reports.count.indices()  # (T, J)
-        features = self._features_onnx(reports)
+    def to_onnx(self, values: Any) -> Any:
+        """Record pooled coordinates (T, C) of a tensor of reports (T, N, C)."""
+        nodes: dict[str, Any] = self.nodes_
+        features = _features(values, self.always_, self.never_)
         inner = nodes["feature"] >= 0
         own = np.arange(len(inner))  # a leaf leads to itself
-        table = {
-            "feature": np.maximum(nodes["feature"], 0),
-            "cut": nodes["cut"],
-            "missing_left": nodes["missing_left"].astype(np.float64),
-            "left": np.where(inner, nodes["left"], own),
-            "right": np.where(inner, nodes["right"], own),
-            "value": nodes["value"],
-        }
-        at = {name: node.graph.constant(array) for name, array in table.items()}
-        for _ in range(_depth(nodes)):
-            x = features.apply("GatherElements", at["feature"].take(node), axis=1)
-            below = (x <= at["cut"].take(node)).numbers()
-            left = x.apply("IsNaN").where(at["missing_left"].take(node), below) > 0.5
-            node = left.where(at["left"].take(node), at["right"].take(node))
+        left, right = (np.where(inner, nodes[side], own) for side in ("left", "right"))
+        reads = np.maximum(nodes["feature"], 0)
+        node: Any = np.zeros_like(features[:, :1]).astype(np.int64) + nodes["roots"]
+        for _ in range(_depth(self.nodes_)):
+            x = np.take_along_axis(features, take(reads, node), axis=1)
+            missing = take(nodes["missing_left"] == 1, node)
+            goes_left = np.where(np.isnan(x), missing, x <= take(nodes["cut"], node))
+            node = np.where(goes_left, take(left, node), take(right, node))
         width = len(self.columns_)
-        leaves = at["value"].take(node).reshape(-1, len(nodes["roots"]) // width, width)
+        leaves = take(nodes["value"], node)  # (T, J)
+        leaves = leaves.reshape(-1, len(nodes["roots"]) // width, width)
         every = np.eye(len(self.baseline_))[self.columns_]  # (columns, C)
-        return graph.from_scores(leaves.sum(1) @ every + self.baseline_, C)
-
-    def _features_onnx(self, reports: ReportTensors) -> Tensor:
-        """`_features` inside an ONNX graph; a missing report is NaN."""
-        C = reports.coordinates
-        crowd = reports.mean(reports.clipped_log_scale())
-        agreed = graph.from_log_scale(crowd, C).expand(1)
-        constant = reports.values.graph.constant
-        absent = constant((self.always_ | self.never_)[:, None]).where(agreed, np.nan)
-        used = (reports.reported * (1.0 - self.never_)[:, None]) > 0.0
-        values = used.where(reports.values, absent)
-        flat = values.reshape(-1, reports.agents * C)
-        return flat.apply("Concat", crowd, axis=1)
+        return probabilities_of(leaves.sum(axis=1) @ every + self.baseline_)
 
 
 def _features(values: FloatArray, always: BoolArray, never: BoolArray) -> FloatArray:
@@ -234,12 +203,12 @@ def _features(values: FloatArray, always: BoolArray, never: BoolArray) -> FloatA
     agent that ``always`` (N,) reported then is taken to agree with the crowd now, and
     so is one that ``never`` did, whatever it reports.
     """
-    T = len(values)
     crowd = mean_report(clipped_log_scale(values))
-    gap = (np.isnan(values) & always[:, None]) | never[:, None]
-    if gap.any():
+    if never.any() or has_gaps(values):
+        gap = (np.isnan(values) & always[:, None]) | never[:, None]
         values = np.where(gap, from_log_scale(crowd)[:, None], values)
-    return np.concatenate([values.reshape(T, -1), crowd], axis=1)
+    flat = values.reshape(-1, values.shape[1] * values.shape[2])
+    return np.concatenate([flat, crowd], axis=1)
 
 
 def _nodes(model: HistGradientBoostingClassifier) -> dict[str, FloatArray | IntArray]:

@@ -6,10 +6,9 @@ from typing import ClassVar, final
 from truepool.core.arrays import FloatArray
 from truepool.measures.fixed_weights import MAX_GRAM, FixedWeights, best_by_gram
 from truepool.measures.losses import as_loss
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.pools.interface import LinearPool
-from truepool.pools.result import Explanation
+from truepool.pools.interface.result import Explanation
 
 
 @final
@@ -29,16 +28,7 @@ class Convex(LinearPool):
     scales: ClassVar[bool] = True
     complexity: ClassVar[int] = 2
 
-    def __init__(
-        self,
-        *,
-        loss: str = "brier",
-        costs: Costs | None = None,
-        threshold: float | None = None,
-    ) -> None:
-        self.loss = loss
-        self.costs = costs
-        self.threshold = threshold
+    loss: str = "brier"
 
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
         loss = as_loss(self.loss, self.costs, self.threshold)

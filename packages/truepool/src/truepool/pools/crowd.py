@@ -3,11 +3,10 @@
 from typing import ClassVar, final
 
 import numpy as np
-from scipy.special import softmax
 
 from truepool.core.arrays import FloatArray, from_classes, to_classes
 from truepool.panel.panel import Panel
-from truepool.pools.interface import Pool
+from truepool.pools.interface import Pool, learned
 
 SUPPORT = 1.0
 """Votes of each kind that every voter is granted beforehand, and one more right one."""
@@ -55,8 +54,8 @@ class Crowd(Pool):
         "surer than each of them",
     }
 
-    votes_: FloatArray
-    rates_: FloatArray
+    votes_: FloatArray = learned()
+    rates_: FloatArray = learned()
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         ballots = _ballots(panel.values)
@@ -83,7 +82,10 @@ class Crowd(Pool):
         """Chance (T, K) of each class, given the votes (T, N * K)."""
         K = len(self.rates_)
         evidence = ballots @ np.log(self.votes_).swapaxes(1, 2).reshape(-1, K)
-        return np.asarray(softmax(np.log(self.rates_) + evidence, axis=1))
+        scores = np.log(self.rates_) + evidence
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        posterior: FloatArray = powers / powers.sum(axis=1, keepdims=True)
+        return posterior
 
 
 def _ballots(values: FloatArray) -> FloatArray:
@@ -91,5 +93,5 @@ def _ballots(values: FloatArray) -> FloatArray:
     chances = to_classes(values)
     first = chances == chances.max(axis=2, keepdims=True)  # never true of NaN
     sole = first.sum(axis=2, keepdims=True) == 1
-    votes = (first & sole).reshape(len(values), -1)
-    return np.asarray(votes, dtype=np.float64)
+    votes: FloatArray = (first & sole).astype(np.float64)
+    return votes.reshape(-1, first.shape[1] * first.shape[2])

@@ -7,18 +7,14 @@ import numpy as np
 from truepool.core.arrays import FloatArray, IntArray, from_log_scale, log_scale
 from truepool.core.errors import SettingError
 from truepool.measures.calibration import fit_scaling
-from truepool.measures.folds import Folds
-from truepool.panel.costs import Costs
 from truepool.panel.sparse import SparseReports
-from truepool.pools.interface import Pool
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.recalibrated import (
+from truepool.pools.interface import learned
+from truepool.pools.interface.recalibrated import (
     RECALIBRATED,
     RecalibratedPool,
     describe_slope,
 )
-from truepool.pools.result import Parameter
+from truepool.pools.interface.result import Parameter
 
 
 @final
@@ -51,23 +47,9 @@ class Extremized(RecalibratedPool):
     name: ClassVar[str] = "extremized"
     exemptions: ClassVar = RECALIBRATED
 
-    factor_: float
+    factor: float | str = "fit"
 
-    def __init__(
-        self,
-        *,
-        factor: float | str = "fit",
-        base: Pool | str = "mean",
-        cv: Folds = 5,
-        clip: float | None = None,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(
-            base=base, cv=cv, clip=clip, costs=costs, threshold=threshold, seed=seed
-        )
-        self.factor = factor
+    factor_: float = learned()
 
     def _correct(
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray
@@ -102,25 +84,17 @@ class Extremized(RecalibratedPool):
             factor = neyman_roughgarden(_report_counts(values))
         return from_log_scale(factor * log_scale(pooled, self.clip_))
 
-    def _corrected_onnx(self, pooled: Tensor, reports: ReportTensors) -> Tensor:
-        C = reports.coordinates
-        factor: float | Tensor = self.factor_
-        if np.isnan(self.factor_):
-            factors = neyman_roughgarden(np.arange(reports.agents + 1))
-            factor = reports.values.graph.constant(factors).take(
-                reports.count.indices()
-            )
-        return graph.from_log_scale(factor * graph.log_scale(pooled, C, self.clip_), C)
-
 
 def _report_counts(values: FloatArray | SparseReports) -> IntArray:
     """Number of reports on each case, (T, 1)."""
     if isinstance(values, SparseReports):
         return values.counts[:, None]
-    return np.asarray((~np.isnan(values[:, :, :1])).sum(axis=1))
+    counts: IntArray = (~np.isnan(values[:, :, :1])).sum(axis=1)
+    return counts
 
 
 def neyman_roughgarden(agents: IntArray) -> FloatArray:
     """Factor by which a mean of this many agents is best extremised, unseen."""
     n = agents.astype(np.float64)
-    return np.asarray(n * (np.sqrt(3 * n * n - 3 * n + 1) - 2) / (n * n - n - 1))
+    factor: FloatArray = n * (np.sqrt(3 * n * n - 3 * n + 1) - 2) / (n * n - n - 1)
+    return factor

@@ -9,10 +9,9 @@ from truepool.core.arrays import FloatArray
 from truepool.core.errors import SettingError
 from truepool.measures.fixed_weights import FixedWeights
 from truepool.measures.losses import as_loss
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.pools.interface import LinearPool
-from truepool.pools.result import Explanation
+from truepool.pools.interface.result import Explanation
 
 
 @final
@@ -31,18 +30,8 @@ class Greedy(LinearPool):
     name: ClassVar[str] = "greedy"
     complexity: ClassVar[int] = 2
 
-    def __init__(
-        self,
-        *,
-        rounds: int = 25,
-        loss: str = "brier",
-        costs: Costs | None = None,
-        threshold: float | None = None,
-    ) -> None:
-        self.rounds = rounds
-        self.loss = loss
-        self.costs = costs
-        self.threshold = threshold
+    rounds: int = 25
+    loss: str = "brier"
 
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
         if self.rounds < 1:

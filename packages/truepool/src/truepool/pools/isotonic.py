@@ -14,10 +14,9 @@ from truepool.core.arrays import (
 )
 from truepool.measures.losses import indicator
 from truepool.panel.sparse import SparseReports
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.recalibrated import RECALIBRATED, RecalibratedPool
-from truepool.pools.result import Parameter
+from truepool.pools.interface import learned
+from truepool.pools.interface.recalibrated import RECALIBRATED, RecalibratedPool
+from truepool.pools.interface.result import Parameter
 
 
 @final
@@ -43,7 +42,7 @@ class Isotonic(RecalibratedPool):
     exemptions: ClassVar = RECALIBRATED
     complexity: ClassVar[int] = 2
 
-    curves_: tuple[FloatArray, ...]
+    curves_: tuple[FloatArray, ...] = learned()
 
     def _correct(
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray
@@ -70,13 +69,6 @@ class Isotonic(RecalibratedPool):
         curved = [np.interp(pooled[:, c], *xy) for c, xy in enumerate(self.curves_)]
         return normalize(np.stack(curved, axis=1))
 
-    def _corrected_onnx(self, pooled: Tensor, reports: ReportTensors) -> Tensor:
-        curved = [
-            _interpolate(pooled.take([c], 1), *xy) for c, xy in enumerate(self.curves_)
-        ]
-        joined = pooled.graph.add("Concat", *curved, axis=1)
-        return graph.normalize(joined, reports.coordinates)
-
 
 def _curve(
     pooled: FloatArray, truth: FloatArray, cases: FloatArray, doubt: float
@@ -84,15 +76,3 @@ def _curve(
     """Rising curve of least squared error, as its corners (2, n)."""
     model = IsotonicRegression(y_min=doubt, y_max=1 - doubt).fit(pooled, truth, cases)
     return np.stack([model.X_thresholds_, model.y_thresholds_])
-
-
-def _interpolate(pooled: Tensor, x: FloatArray, y: FloatArray) -> Tensor:
-    """Height of the curve at pooled (T, 1) inside an ONNX graph."""
-    constant = pooled.graph.constant
-    if len(x) == 1:
-        return 0.0 * pooled + y
-    pooled = pooled.clip(float(x[0]), float(x[-1]))
-    below = (pooled >= x[1:-1]).numbers().sum(1, keep=True).indices()
-    slopes = np.diff(y) / np.diff(x)
-    rise = constant(slopes).take(below) * (pooled - constant(x[:-1]).take(below))
-    return constant(y[:-1]).take(below) + rise

@@ -5,13 +5,10 @@ from typing import ClassVar, final
 import numpy as np
 
 from truepool.core.arrays import FloatArray, from_log_scale, log_scale, logit
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
-from truepool.pools.certainty import choose_clip
-from truepool.pools.interface import Pool
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
+from truepool.pools.interface import Pool, learned
+from truepool.pools.training.certainty import choose_clip
 
 
 @final
@@ -44,18 +41,9 @@ class LogOdds(Pool):
     scales: ClassVar[bool] = True
     complexity: ClassVar[int] = 0
 
-    clip_: float
+    clip: float | None = None
 
-    def __init__(
-        self,
-        *,
-        clip: float | None = None,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-    ) -> None:
-        self.clip = clip
-        self.costs = costs
-        self.threshold = threshold
+    clip_: float = learned()
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         self.clip_ = choose_clip(self.clip, panel, case_weights)
@@ -68,8 +56,3 @@ class LogOdds(Pool):
         """Pool sparse reports on T cases into (T, 1)."""
         mean = reports.by_case(logit(reports.values, self.clip_)) / reports.counts
         return from_log_scale(mean[:, None])
-
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        mean = reports.mean(reports.log_scale(self.clip_))
-        return graph.from_log_scale(mean, reports.coordinates)

@@ -5,8 +5,6 @@ from typing import ClassVar, final
 from truepool.core.arrays import FloatArray
 from truepool.panel.sparse import SparseReports
 from truepool.pools.interface import FixedPool
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
 from truepool.pools.trimmed import trimmed_mean
 
 
@@ -32,7 +30,3 @@ class Median(FixedPool):
     def combine_sparse(self, reports: SparseReports) -> FloatArray:
         """Pool sparse reports on T cases into (T, 1)."""
         return reports.trimmed_mean(0.5)[:, None]
-
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        return graph.trimmed_mean(reports, 0.5)

@@ -5,14 +5,13 @@ from typing import ClassVar, final
 from truepool.core.arrays import FloatArray, IntArray, from_log_scale, log_scale
 from truepool.measures.calibration import fit_scaling
 from truepool.panel.sparse import SparseReports
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.recalibrated import (
+from truepool.pools.interface import learned
+from truepool.pools.interface.recalibrated import (
     RECALIBRATED,
     RecalibratedPool,
     describe_slope,
 )
-from truepool.pools.result import Parameter
+from truepool.pools.interface.result import Parameter
 
 
 @final
@@ -40,8 +39,8 @@ class Platt(RecalibratedPool):
     name: ClassVar[str] = "platt"
     exemptions: ClassVar = RECALIBRATED
 
-    factor_: float
-    shift_: FloatArray
+    factor_: float = learned()
+    shift_: FloatArray = learned()
 
     def _correct(
         self, pooled: FloatArray, outcomes: IntArray, cases: FloatArray
@@ -72,8 +71,3 @@ class Platt(RecalibratedPool):
         return from_log_scale(
             self.factor_ * log_scale(pooled, self.clip_) + self.shift_
         )
-
-    def _corrected_onnx(self, pooled: Tensor, reports: ReportTensors) -> Tensor:
-        C = reports.coordinates
-        scale = self.factor_ * graph.log_scale(pooled, C, self.clip_) + self.shift_
-        return graph.from_log_scale(scale, C)

@@ -11,21 +11,17 @@ from truepool.core.engine import one_blas_thread
 from truepool.core.errors import SettingError
 from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import Folds, panel_splits, thin
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
-from truepool.pools import imputation
-from truepool.pools.interface import Pool
-from truepool.pools.logistic import LogisticData, solve
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.result import Explanation, Parameter, Training
-from truepool.pools.stacked import (
+from truepool.pools.interface import Pool, learned
+from truepool.pools.interface.result import Explanation, Parameter, Training
+from truepool.pools.interface.stacked import (
     MODEL,
     describe_coefficients,
     features_of,
-    features_onnx,
     probabilities_of,
 )
+from truepool.pools.training import imputation
+from truepool.pools.training.logistic import LogisticData, solve
 
 STRENGTHS = np.logspace(-4, 2, 7)
 """The grid of inverse penalties."""
@@ -37,7 +33,7 @@ ENOUGH = 1e-5
 """Precision of the models that are only compared; see `logistic.newton`."""
 SCALES: dict[str, imputation.Scale] = {
     "log-odds": clipped_log_scale,
-    "reports": np.asarray,
+    "reports": lambda values: values,
 }
 """What the regression reads of reports (T, N, C), by name."""
 
@@ -79,24 +75,13 @@ class Ridge(Pool):
     complexity: ClassVar[int] = 3
     exemptions: ClassVar = {"unanimity": MODEL}
 
-    coefficients_: FloatArray
-    strength_: float
-    imputation_: FloatArray
+    scale: str = "log-odds"
+    cv: Folds = 5
+    seed: int = 0
 
-    def __init__(
-        self,
-        *,
-        scale: str = "log-odds",
-        cv: Folds = 5,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.scale = scale
-        self.cv = cv
-        self.costs = costs
-        self.threshold = threshold
-        self.seed = seed
+    coefficients_: FloatArray = learned()
+    strength_: float = learned()
+    imputation_: FloatArray = learned()
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         if self.scale not in SCALES:
@@ -171,14 +156,6 @@ class Ridge(Pool):
         features = features_of(values, SCALES[self.scale], self.imputation_)
         slopes, intercepts = self.coefficients_[:, :-1], self.coefficients_[:, -1]
         return probabilities_of(features @ slopes.T + intercepts)
-
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        log_odds = self.scale == "log-odds"
-        x = reports.clipped_log_scale() if log_odds else reports.values
-        features = features_onnx(reports, x, self.imputation_)
-        slopes, intercepts = self.coefficients_[:, :-1], self.coefficients_[:, -1]
-        return graph.from_scores(features @ slopes.T + intercepts, reports.coordinates)
 
 
 def _solve_path(data: LogisticData, near: list[FloatArray]) -> list[FloatArray]:

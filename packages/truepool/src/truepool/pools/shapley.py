@@ -13,11 +13,10 @@ from truepool.measures.credit import (
     shapley,
 )
 from truepool.measures.losses import as_loss
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.weights import by_credit
-from truepool.pools.interface import LinearPool, by_agent
-from truepool.pools.result import Explanation
+from truepool.pools.interface import LinearPool, by_agent, learned
+from truepool.pools.interface.result import Explanation
 
 
 @final
@@ -46,21 +45,11 @@ class Shapley(LinearPool):
     name: ClassVar[str] = "shapley"
     complexity: ClassVar[int] = 2
 
-    credit_: FloatArray
-    standard_errors_: FloatArray
+    loss: str = "brier"
+    seed: int = 0
 
-    def __init__(
-        self,
-        *,
-        loss: str = "brier",
-        costs: Costs | None = None,
-        threshold: float | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.costs = costs
-        self.threshold = threshold
-        self.seed = seed
+    credit_: FloatArray = learned()
+    standard_errors_: FloatArray = learned()
 
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
         loss = as_loss(self.loss, self.costs, self.threshold).on(panel)

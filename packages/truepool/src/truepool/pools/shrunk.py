@@ -11,16 +11,13 @@ from truepool.core.arrays import FloatArray, IntArray, logit, mean_report
 from truepool.core.engine import one_blas_thread
 from truepool.core.errors import SettingError
 from truepool.measures.shrinkage import cells_of
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SPARSE_FILL, SparseReports
-from truepool.pools.certainty import choose_clip
-from truepool.pools.interface import Pool
-from truepool.pools.logistic import Terms, binary_terms, newton, row_space
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.sparse_tilts import SparseTilts, log_odds_apart
-from truepool.pools.stacked import probabilities_of
+from truepool.pools.interface import Pool, learned
+from truepool.pools.interface.stacked import probabilities_of
+from truepool.pools.training.certainty import choose_clip
+from truepool.pools.training.logistic import Terms, binary_terms, newton, row_space
+from truepool.pools.training.sparse_tilts import SparseTilts, log_odds_apart
 
 SHIFTS = (0.0, 0.5, 1.5)
 STRETCHES = (0.0, 0.3, 1.0)
@@ -102,20 +99,11 @@ class Shrunk(Pool):
         "gives how often the event happened when the crowd reported p"
     }
 
-    fits_: FloatArray
-    shares_: FloatArray
-    clip_: float
+    clip: float | None = None
 
-    def __init__(
-        self,
-        *,
-        clip: float | None = None,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-    ) -> None:
-        self.clip = clip
-        self.costs = costs
-        self.threshold = threshold
+    fits_: FloatArray = learned()
+    shares_: FloatArray = learned()
+    clip_: float = learned()
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         check_size(panel)
@@ -158,7 +146,8 @@ class Shrunk(Pool):
         """Pool checked reports (T, N, C) into (T, C)."""
         design = _design(values, self.clip_)
         scores = design.anchor[:, :, None] + design.parts @ self.fits_.T  # (T, C, M)
-        return np.asarray(probabilities_of(scores) @ self.shares_)
+        pooled: FloatArray = probabilities_of(scores) @ self.shares_
+        return pooled
 
     def combine_sparse(self, reports: SparseReports) -> FloatArray:
         """Pool sparse reports on T cases into (T, 1)."""
@@ -168,20 +157,6 @@ class Shrunk(Pool):
             moved = reports.by_case(fit[2:][reports.agent] * apart)
             pooled += share * expit(fit[0] + (1.0 + fit[1]) * anchor + moved)
         return pooled[:, None]
-
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        C, clip = reports.coordinates, self.clip_
-        if C == 1:
-            x = graph.logit(reports.values, clip)
-        else:
-            logs = reports.values.apply("Max", clip).log()
-            x = logs - logs.sum(2, keep=True) / float(C)
-        anchor = reports.mean(x).expand(1)  # (T, 1, C)
-        shifts, stretches, tilts = np.split(self.fits_, [C, C + 1], axis=1)
-        moved = tilts @ ((x - anchor) * reports.reported)  # (T, M, C)
-        fitted = graph.from_scores(anchor * (1 + stretches) + shifts + moved, C)
-        return (fitted * self.shares_[:, None]).sum(1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +177,7 @@ class Design:
 
 
 def _design(values: FloatArray, clip: float) -> Design:
-    T, _, C = values.shape
+    C = values.shape[2]
     if C == 1:
         x = logit(values, clip)
     else:
@@ -210,8 +185,8 @@ def _design(values: FloatArray, clip: float) -> Design:
         x = logs - logs.mean(axis=-1, keepdims=True)
     anchor = mean_report(x)
     tilts = x - anchor[:, None]
-    tilts[np.isnan(tilts)] = 0.0  # an absent agent contributes nothing
-    shifts = np.broadcast_to(np.eye(C), (T, C, C))
+    tilts = np.where(np.isnan(tilts), 0.0, tilts)  # an absent agent has no part
+    shifts = np.zeros_like(anchor)[:, :, None] + np.eye(C)
     parts = [shifts, anchor[:, :, None], tilts.transpose(0, 2, 1)]
     return Design(anchor, np.concatenate(parts, axis=2))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from sklearn.base import clone
@@ -12,13 +12,11 @@ from truepool.core.errors import SettingError
 from truepool.measures.folds import Folds, evaluation_cases, panel_splits
 from truepool.measures.inference import independent_units
 from truepool.measures.losses import Loss, as_loss
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
 from truepool.pools import candidates
-from truepool.pools.interface import Pool
-from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.result import Explanation
+from truepool.pools.interface import Pool, learned
+from truepool.pools.interface.result import Explanation
 
 CANDIDATES = candidates.USUAL
 """What `Simplest` tries by default."""
@@ -81,29 +79,17 @@ class Simplest(Pool):
     name: ClassVar[str] = "simplest"
     scales: ClassVar[bool] = True
     complexity: ClassVar[int] = 3
-    choice_: str
-    why_: str
-    table_: list[Trial]
-    pool_: Pool
+    candidates: Sequence[str | Pool] | None = None
+    loss: str = "cost"
+    cv: Folds = 5
+    seed: int = 0
+
+    choice_: str = learned()
+    why_: str = learned()
+    table_: list[Trial] = learned()
+    pool_: Pool = learned()
     records: ClassVar = (Trial,)
     exemptions: ClassVar = {"unanimity": "it may choose a pool that is exempt"}
-
-    def __init__(
-        self,
-        *,
-        candidates: Sequence[str | Pool] | None = None,
-        loss: str = "cost",
-        cv: Folds = 5,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.candidates = candidates
-        self.loss = loss
-        self.cv = cv
-        self.costs = costs
-        self.threshold = threshold
-        self.seed = seed
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         loss = as_loss(self.loss, self.costs, self.threshold).on(panel)
@@ -185,9 +171,9 @@ class Simplest(Pool):
         """Pool sparse reports on T cases into (T, 1)."""
         return np.asarray(self.pool_.combine_sparse(reports))
 
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        return self.pool_.to_onnx(reports)
+    def to_onnx(self, values: Any) -> Any:
+        """Record pooled coordinates (T, C) of a tensor of reports (T, N, C)."""
+        return self.pool_.to_onnx(values)
 
 
 def _trial(

@@ -4,15 +4,14 @@ from dataclasses import replace
 from typing import ClassVar, final
 
 from truepool.core.arrays import FloatArray, IntArray
-from truepool.pools.logistic import LogisticData, solve
-from truepool.pools.onnx.graph import Tensor
-from truepool.pools.result import Explanation
-from truepool.pools.stacked import (
+from truepool.pools.interface.result import Explanation
+from truepool.pools.interface.stacked import (
     MODEL,
     Parameters,
     StackedPool,
     describe_coefficients,
 )
+from truepool.pools.training.logistic import LogisticData, solve
 
 PENALTY = 1.0
 """Penalty on the squared slopes, scikit-learn's default."""
@@ -44,9 +43,5 @@ class StackedLR(StackedPool):
         return replace(super()._explanation(), learned=tuple(learned))
 
     def _scores(self, features: FloatArray, parameters: Parameters) -> FloatArray:
-        coefficients = parameters["coefficients"]
-        return features @ coefficients[:, :-1].T + coefficients[:, -1]
-
-    def _scores_onnx(self, features: Tensor, parameters: Parameters) -> Tensor:
         coefficients = parameters["coefficients"]
         return features @ coefficients[:, :-1].T + coefficients[:, -1]

@@ -6,12 +6,9 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray, normalize
 from truepool.core.errors import SettingError
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
 from truepool.pools.interface import Pool
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 
 @final
@@ -30,16 +27,7 @@ class Trimmed(Pool):
     scales: ClassVar[bool] = True
     complexity: ClassVar[int] = 0
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 0.2,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.costs = costs
-        self.threshold = threshold
+    alpha: float = 0.2
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         if not 0 <= self.alpha <= 0.5:
@@ -55,10 +43,6 @@ class Trimmed(Pool):
     def combine_sparse(self, reports: SparseReports) -> FloatArray:
         """Pool sparse reports on T cases into (T, 1)."""
         return reports.trimmed_mean(self.alpha)[:, None]
-
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        return graph.trimmed_mean(reports, self.alpha)
 
 
 def trimmed_mean(values: FloatArray, share: float) -> FloatArray:
@@ -76,4 +60,4 @@ def trimmed_mean(values: FloatArray, share: float) -> FloatArray:
     rank = np.arange(values.shape[1])[:, None]
     inside = (rank >= cut[:, None]) & (rank < (count - cut)[:, None])
     mean = np.where(inside, ranked, 0.0).sum(axis=1) / (count - 2 * cut)
-    return normalize(np.asarray(mean))
+    return normalize(mean)

@@ -11,11 +11,10 @@ from truepool.measures.credit import credit_per_report, leave_one_out
 from truepool.measures.credit.removal import report_mass, shrunk_credit
 from truepool.measures.losses import Loss, as_loss
 from truepool.measures.shrinkage import check_sums, reports_are_rare
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.weights import by_credit, uniform
-from truepool.pools.interface import LinearPool, by_agent
-from truepool.pools.result import Explanation
+from truepool.pools.interface import LinearPool, by_agent, learned
+from truepool.pools.interface.result import Explanation
 
 
 @final
@@ -60,24 +59,12 @@ class VCG(LinearPool):
     scales: ClassVar[bool] = True
     complexity: ClassVar[int] = 2
 
-    credit_: FloatArray
+    loss: str = "brier"
+    removals: int | None = None
+    iterations: int = 1
+    seed: int = 0
 
-    def __init__(
-        self,
-        *,
-        loss: str = "brier",
-        removals: int | None = None,
-        iterations: int = 1,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.removals = removals
-        self.iterations = iterations
-        self.costs = costs
-        self.threshold = threshold
-        self.seed = seed
+    credit_: FloatArray = learned()
 
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
         if self.iterations < 1:

@@ -4,14 +4,12 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from truepool.core import kernels
-from truepool.core.arrays import FloatArray, classes, read_only
-from truepool.measures.decisions import EDGE, choose
+from truepool.core.arrays import FloatArray, classes
+from truepool.measures.decisions import choose
 from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
-from truepool.panel.weights import uniform
-from truepool.pools.interface import FixedPool
-from truepool.pools.onnx.graph import ReportTensors, Tensor
+from truepool.panel.weights import linear, uniform
+from truepool.pools.interface import FixedPool, learned
 
 
 @final
@@ -32,7 +30,7 @@ class Vote(FixedPool):
     """
 
     name: ClassVar[str] = "vote"
-    costs_: Costs
+    costs_: Costs = learned()
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         costs = (self.costs or Costs()).resolve(panel.columns, panel.ids)
@@ -40,36 +38,15 @@ class Vote(FixedPool):
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
-        T, N, C = values.shape
-        K = classes(C)
-        reported = ~np.isnan(values[:, :, 0])
-        filled = np.where(reported[:, :, None], values, 1.0 / K)
+        K = classes(values.shape[2])
+        reported = ~np.isnan(values[:, :, :1])
+        filled = np.where(reported, values, 1.0 / K)
         votes = choose(filled, self.costs_, self.threshold)
-        ballot = (votes[:, :, None] == np.arange(K)) & reported[:, :, None]  # (T, N, K)
-        tally = ballot.sum(axis=1)
-        leads = tally == tally.max(axis=1, keepdims=True)
-        winner = leads.argmax(axis=1)
-        majority = ballot[np.arange(T), :, winner]
-        majority = np.where((leads.sum(axis=1) == 1)[:, None], majority, reported)
-        majority_values = read_only(np.where(majority[:, :, None], values, np.nan))
-        return np.asarray(kernels.linear(majority_values, uniform(N)))
-
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        costs, K = self.costs_, reports.classes
-        if reports.coordinates == 1:
-            line = costs.threshold if self.threshold is None else self.threshold
-            yes = (reports.values > line + EDGE).numbers()
-            ballot = yes * np.array([-1.0, 1.0]) + np.array([1.0, 0.0])
-        else:
-            expected = reports.values @ costs.table(K)
-            least = (expected <= expected.min(2, keep=True) + EDGE).numbers()
-            # The first of equals: the one with the largest falling number.
-            first = least * np.arange(K, 0.0, -1.0)
-            ballot = (first >= first.max(2, keep=True)).numbers()
-        ballot = ballot * reports.reported  # (T, N, K)
-        tally = ballot.sum(1, keep=True)
-        leads = (tally >= tally.max(2, keep=True)).numbers()
-        alone = leads.sum(2, keep=True) < 1.5
-        majority = (ballot * leads).sum(2, keep=True)
-        return reports.weighted_mean(alone.where(majority, reports.reported))
+        ballot = (votes[:, :, None] == np.arange(K)) & reported  # (T, N, K)
+        tally = ballot.sum(axis=1, keepdims=True)
+        leads = tally == tally.max(axis=2, keepdims=True)
+        alone = leads.sum(axis=2, keepdims=True) == 1
+        majority = np.where(
+            alone, (ballot & leads).any(axis=2, keepdims=True), reported
+        )
+        return linear(np.where(majority, values, np.nan), uniform(values.shape[1]))

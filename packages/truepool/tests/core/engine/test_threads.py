@@ -7,7 +7,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from truepool import pools
 from truepool.core.engine.threads import POOLS, one_blas_thread, one_thread
 from truepool.measures import calibration
-from truepool.pools import logistic
+from truepool.pools.training import logistic
 
 
 def test_libraries_loaded_before_or_after_use_one_thread():

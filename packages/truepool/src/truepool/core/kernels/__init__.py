@@ -14,7 +14,8 @@ online = import_module("truepool.core.kernels.online_compiled") if fast else Non
 """The compiled loop over cases; without it `truepool.online` runs in plain numpy."""
 mixture = class_mixture = draw_reports = None
 """A weighted mean of fitted pools, for two classes and for more; without them each pool
-is evaluated by itself. Reports for two classes without gaps, see `pools.imputation`."""
+is evaluated by itself. Reports for two classes without gaps, see
+`pools.training.imputation`."""
 if fast:
     two = import_module("truepool.core.kernels.mixture_compiled")
     mixture, draw_reports = two.mixture, two.draw_reports

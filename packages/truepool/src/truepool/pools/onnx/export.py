@@ -1,6 +1,7 @@
 """Export of fitted pools to ONNX; a file is written only if it pools alike."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from truepool.agents.onnx import open_session
-from truepool.core.arrays import FloatArray
+from truepool.core.arrays import FloatArray, to_classes
 from truepool.core.distributions import require
 from truepool.core.errors import ExportError
 from truepool.core.files import check_path, write_bytes
 from truepool.panel.reports import SUM_TOLERANCE
-from truepool.pools.card import card_of
-from truepool.pools.interface import Pool
-from truepool.pools.onnx.graph import DOUBLE, Graph, ReportTensors, Tensor
+from truepool.pools.interface.card import card_of
+from truepool.pools.interface.pool import Pool
+from truepool.pools.onnx.graph import Graph, Tensor, tensor_of_reports
 
 REPORTS, PROBABILITIES = "reports", "probabilities"
 """What the input and the output are called."""
@@ -134,31 +135,45 @@ def _with_gaps(reports: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 
 def _convert(pool: Pool) -> bytes:
-    onnx = require("onnx", "truepool[onnx]", "exporting a pool")
     N, K = len(pool.agents_), len(pool.classes_)
-    shape = ["cases", N] if K == 2 else ["cases", N, K]
-    graph = Graph()
-    answer = _answer(pool, Tensor(graph, REPORTS), N, K)
-    make = onnx.helper
+    given = tensor_of_reports(Graph(), REPORTS, (N,) if K == 2 else (N, K))
+    try:
+        answer = _answer(pool, given, K)
+    except Exception as error:  # of the formula, which may be anybody's
+        raise ExportError(
+            "an exported pool answers by functions of numpy that a graph has too; "
+            f"{pool.name!r} does not: {error}"
+        ) from error
+    return serialize(given, answer, {METADATA: json.dumps(metadata(pool))})
+
+
+def serialize(given: Tensor, answer: Tensor, properties: Mapping[str, str]) -> bytes:
+    """Return the ONNX file of what was recorded, from an input to an output."""
+    onnx = require("onnx", "truepool[onnx]", "exporting a pool")
+    make, graph = onnx.helper, given.graph
     nodes = [
         make.make_node(operator, inputs, _outputs(operator, output), **attributes)
         for operator, inputs, output, attributes in graph.nodes
     ]
     nodes.append(make.make_node("Identity", [answer.label], [PROBABILITIES]))
     known = graph.constants.items()
+    ends = [
+        make.make_tensor_value_info(name, tensor.type, ["cases", *tensor.shape[1:]])
+        for name, tensor in ((given.label, given), (PROBABILITIES, answer))
+    ]
     model = make.make_model(
         make.make_graph(
             nodes,
             METADATA,
-            [make.make_tensor_value_info(REPORTS, DOUBLE, shape)],
-            [make.make_tensor_value_info(PROBABILITIES, DOUBLE, ["cases", K])],
+            ends[:1],
+            ends[1:],
             [onnx.numpy_helper.from_array(array, label) for label, array in known],
         ),
         opset_imports=[make.make_opsetid("", OPSET)],
         ir_version=IR_VERSION,
         producer_name="truepool",
     )
-    make.set_model_props(model, {METADATA: json.dumps(metadata(pool))})
+    make.set_model_props(model, dict(properties))
     content: bytes = model.SerializeToString()
     return content
 
@@ -168,21 +183,17 @@ def _outputs(operator: str, output: str) -> list[str]:
     return [output, f"{output}_places"] if operator == "TopK" else [output]
 
 
-def _answer(pool: Pool, given: Tensor, agents: int, classes: int) -> Tensor:
+def _answer(pool: Pool, given: Any, classes: int) -> Any:
     """Probabilities (T, K) of the reports given to a graph."""
-    C = 1 if classes == 2 else classes
-    cube = given.expand(2) if C == 1 else given
-    totals = cube.sum(2, keep=True)
-    reported = 1.0 - totals.apply("IsNaN").numbers()
-    values = cube if C == 1 else cube / totals  # rounded reports sum to nearly 1
-    values = (reported > 0.0).where(values, 1.0 / classes)
-    reports = ReportTensors(values, reported, agents, C)
-    pooled = pool.to_onnx(reports).clip(0.0, 1.0)
-    if C == 1:
-        pooled = pooled @ np.array([[-1.0, 1.0]]) + np.array([1.0, 0.0])
-    else:
-        pooled = pooled / pooled.sum(1, keep=True)
-    return (reports.count > 0.0).where(pooled, np.nan)
+    values = given[:, :, None] if classes == 2 else given
+    if classes > 2:  # rounded reports sum to nearly 1
+        values = values / values.sum(axis=2, keepdims=True)
+    pooled = np.clip(pool.to_onnx(values), 0.0, 1.0)
+    pooled = to_classes(pooled)
+    if classes > 2:
+        pooled = pooled / pooled.sum(axis=1, keepdims=True)
+    silent = np.isnan(values[:, :, 0]).all(axis=1)
+    return np.where(silent[:, None], np.nan, pooled)
 
 
 def _ends(pool: Pool) -> dict[str, tuple[float, float]]:

@@ -1,268 +1,537 @@
-"""ONNX graphs, written as arithmetic on their tensors.
+"""Formulas recorded from numpy as the nodes of an ONNX graph.
 
-A pool says in `Pool.to_onnx` how it pools, with the operators here. Numbers are
-float64, so that a graph differs from its pool by rounding alone. Nothing here needs
-onnx; `truepool.pools.onnx.export` writes the file.
+A pool's formula is plain numpy. Given a `Tensor` in place of an array, numpy hands its
+functions over (``__array_ufunc__``, ``__array_function__``) and each adds nodes to a
+graph; `FUNCTIONS` lists those that can be recorded. A tensor also has what numpy makes
+of some cases, which gives its shape and type. Numbers are float64, so that a graph
+differs from its pool by rounding alone. Nothing here needs onnx;
+`truepool.pools.onnx.export` writes the file.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import ArrayLike
+from scipy.special import betainc, betaln, expit
 
-from truepool.core.arrays import SMALLEST, Array
-from truepool.measures.calibration import LOG_ODDS_LIMIT
+from truepool.core.arrays import Array, FloatArray
+from truepool.core.errors import ExportError
 
-DOUBLE, INTEGER = 11, 7
-"""What ONNX calls float64 and int64."""
-
-
-@dataclass(frozen=True, eq=False)
-class Tensor:
-    """A value inside a graph; arithmetic on it adds nodes to the graph."""
-
-    graph: "Graph"
-    label: str
-
-    __array_ufunc__ = None  # so that array * tensor is the tensor's to answer
-
-    def apply(self, operator: str, *others: Any, **attributes: Any) -> "Tensor":
-        """Return what an operator of ONNX makes of this tensor and others."""
-        return self.graph.add(operator, self, *others, **attributes)
-
-    def __add__(self, other: Any) -> "Tensor":
-        return self.apply("Add", other)
-
-    def __radd__(self, other: Any) -> "Tensor":
-        return self.graph.add("Add", other, self)
-
-    def __sub__(self, other: Any) -> "Tensor":
-        return self.apply("Sub", other)
-
-    def __rsub__(self, other: Any) -> "Tensor":
-        return self.graph.add("Sub", other, self)
-
-    def __mul__(self, other: Any) -> "Tensor":
-        return self.apply("Mul", other)
-
-    def __rmul__(self, other: Any) -> "Tensor":
-        return self.graph.add("Mul", other, self)
-
-    def __truediv__(self, other: Any) -> "Tensor":
-        return self.apply("Div", other)
-
-    def __matmul__(self, other: Any) -> "Tensor":
-        return self.apply("MatMul", other)
-
-    def __rmatmul__(self, other: Any) -> "Tensor":
-        return self.graph.add("MatMul", other, self)
-
-    def __gt__(self, other: Any) -> "Tensor":
-        return self.apply("Greater", other)
-
-    def __lt__(self, other: Any) -> "Tensor":
-        return self.apply("Less", other)
-
-    def __ge__(self, other: Any) -> "Tensor":
-        return self.apply("GreaterOrEqual", other)
-
-    def __le__(self, other: Any) -> "Tensor":
-        return self.apply("LessOrEqual", other)
-
-    def where(self, yes: Any, no: Any) -> "Tensor":
-        """Choose by this truth value, place by place."""
-        return self.apply("Where", yes, no)
-
-    def numbers(self) -> "Tensor":
-        """Return truth values or whole numbers as 0.0, 1.0 and so on."""
-        return self.apply("Cast", to=DOUBLE)
-
-    def indices(self) -> "Tensor":
-        """Return whole numbers that `take` understands."""
-        return self.apply("Cast", to=INTEGER)
-
-    def log(self) -> "Tensor":
-        """Natural logarithm."""
-        return self.apply("Log")
-
-    def exp(self) -> "Tensor":
-        """Exponential."""
-        return self.apply("Exp")
-
-    def relu(self) -> "Tensor":
-        """Positive part."""
-        return self.apply("Max", 0.0)
-
-    def softmax(self) -> "Tensor":
-        """Shares along the last axis."""
-        return self.apply("Softmax", axis=-1)
-
-    def clip(self, low: float, high: float) -> "Tensor":
-        """Values moved into an interval."""
-        return self.apply("Max", low).apply("Min", high)
-
-    def sum(self, axis: int, *, keep: bool = False) -> "Tensor":
-        """Sum along an axis."""
-        return self.apply("ReduceSum", [axis], keepdims=int(keep))
-
-    def max(self, axis: int, *, keep: bool = False) -> "Tensor":
-        """Largest along an axis."""
-        return self.apply("ReduceMax", [axis], keepdims=int(keep))
-
-    def min(self, axis: int, *, keep: bool = False) -> "Tensor":
-        """Smallest along an axis."""
-        return self.apply("ReduceMin", [axis], keepdims=int(keep))
-
-    def expand(self, axis: int) -> "Tensor":
-        """Add an axis of length 1."""
-        return self.apply("Unsqueeze", [axis])
-
-    def reshape(self, *shape: int) -> "Tensor":
-        """Return the same values in another shape; -1 is what is left."""
-        return self.apply("Reshape", list(shape))
-
-    def transpose(self, *order: int) -> "Tensor":
-        """Return the axes in another order."""
-        return self.apply("Transpose", perm=list(order))
-
-    def take(self, places: Any, axis: int = 0) -> "Tensor":
-        """Return the values at these places of an axis."""
-        return self.apply("Gather", places, axis=axis)
-
-    def sort(self, axis: int, length: int) -> "Tensor":
-        """Return the values in rising order along an axis of this length."""
-        return self.apply("TopK", [length], axis=axis, largest=0, sorted=1)
+TYPES = {"f": (np.float64, 11), "i": (np.int64, 7), "u": (np.int64, 7), "b": (bool, 9)}
+"""Types of numbers by their kind in numpy, and what ONNX calls them."""
+FIRST = np.iinfo(np.int64).min
+"""Where ONNX stops that goes backwards to the first place."""
+SAMPLE = 3
+"""Cases on which numpy answers too."""
+Shape: TypeAlias = tuple[int | None, ...]
 
 
 @dataclass(eq=False)
 class Graph:
-    """Nodes and constants, in the order in which they were added."""
+    """Nodes and constants, in the order in which they were added, each once."""
 
     nodes: list[tuple[str, list[str], str, dict[str, Any]]] = field(
         default_factory=list
     )
     constants: dict[str, Array] = field(default_factory=dict)
+    known: dict[Any, str] = field(default_factory=dict)
+    """What each constant and each node is called, by what it is."""
 
-    def add(self, operator: str, *inputs: Any, **attributes: Any) -> Tensor:
-        """Add a node; inputs that are no tensors become constants."""
-        labels = [self.constant(value).label for value in inputs]
-        output = f"{operator.lower()}_{len(self.nodes)}"
-        self.nodes.append((operator, labels, output, attributes))
-        return Tensor(self, output)
+    def add(
+        self, operator: str, *inputs: Any, sample: Any, **attributes: Any
+    ) -> "Tensor":
+        """Add a node; inputs that are no tensors become constants.
 
-    def constant(self, value: "Tensor | ArrayLike") -> Tensor:
-        """Return a value as a tensor of this graph."""
+        ``sample`` is what numpy makes of the samples of the inputs.
+        """
+        labels = [self._label(value) for value in inputs]
+        key = operator, *labels, repr(attributes)
+        if key not in self.known:
+            self.known[key] = f"{operator.lower()}_{len(self.nodes)}"
+            self.nodes.append((operator, labels, self.known[key], attributes))
+        return Tensor(self, self.known[key], np.asarray(sample))
+
+    def _label(self, value: Any) -> str:
         if isinstance(value, Tensor):
-            return value
+            return value.label
         array = np.asarray(value)
-        if array.dtype.kind != "b":
-            array = array.astype(np.int64 if array.dtype.kind in "iu" else np.float64)
-        label = f"constant_{len(self.constants)}"
-        self.constants[label] = array
-        return Tensor(self, label)
+        array = array.astype(TYPES[array.dtype.kind][0])
+        key = array.dtype.kind, array.shape, array.tobytes()
+        if key not in self.known:
+            self.known[key] = f"constant_{len(self.constants)}"
+            self.constants[self.known[key]] = array
+        return self.known[key]
 
 
 @dataclass(frozen=True, eq=False)
-class ReportTensors:
-    """Reports on T cases inside a graph.
+class Tensor(NDArrayOperatorsMixin):
+    """A value inside a graph, one row per case; numpy's functions on it add nodes.
 
-    ``values`` (T, N, C) are 1/K where there is no report; ``reported`` (T, N, 1) is 1.0
-    where there is one, else 0.0.
+    >>> graph = Graph()
+    >>> reports = tensor_of_reports(graph, "reports", (3,))
+    >>> total = np.nansum(np.minimum(reports, 0.9), axis=1)
+    >>> total.shape, [operator for operator, *_ in graph.nodes]
+    ((None,), ['Greater', 'Where', 'IsNaN', 'Where', 'ReduceSum'])
     """
 
-    values: Tensor
-    reported: Tensor
-    agents: int
-    coordinates: int
+    graph: Graph
+    label: str
+    sample: Array
 
     @property
-    def count(self) -> Tensor:
-        """How many agents reported, (T, 1)."""
-        return self.reported.sum(1)
+    def shape(self) -> Shape:
+        """Lengths of the axes; how many cases there will be is not known."""
+        return (None, *self.sample.shape[1:])
 
     @property
-    def classes(self) -> int:
-        """Number of classes K."""
-        return max(self.coordinates, 2)
+    def ndim(self) -> int:
+        """Number of axes."""
+        return self.sample.ndim
 
-    def mean(self, each: Tensor) -> Tensor:
-        """Mean (T, J) over those who reported, of one value per agent (T, N, J)."""
-        return (each * self.reported).sum(1) / self.count
+    def __array_ufunc__(
+        self, ufunc: Any, method: str, *inputs: Any, **options: Any
+    ) -> Any:
+        given = options.get("where", True), options.pop("out", (None,))[0]
+        if method != "__call__" or not options.keys() <= {"where"}:
+            raise ExportError(f"numpy.{ufunc.__name__} is recorded without options")
+        answer = _function(ufunc)(*inputs)
+        return answer if given[0] is True else np.where(given[0], answer, given[1])
 
-    def fill(self, each: Tensor) -> Tensor:
-        """Let those without a report agree with the others: (T, N, J)."""
-        return (self.reported > 0.0).where(each, self.mean(each).expand(1))
+    def __array_function__(
+        self, function: Any, types: Any, inputs: Any, options: Any
+    ) -> Any:
+        return _function(function)(*inputs, **options)
 
-    def weighted_mean(self, merits: Any) -> Tensor:
-        """Pool by merits (N, 1) or (T, N, 1); without any merit all count equally."""
-        share = self.reported.apply("Mul", merits)
-        share = (share.sum(1, keep=True) > 0.0).where(share, self.reported)
-        return (share * self.values).sum(1) / share.sum(1)
+    def __array__(self, *options: Any, **named: Any) -> Array:
+        raise ExportError("a formula must not make arrays of what is recorded")
 
-    def log_scale(self, clip: float = SMALLEST) -> Tensor:
-        """Reports as log-odds, (T, N, K - 1)."""
-        return log_scale(self.values, self.coordinates, clip)
+    def __bool__(self) -> bool:
+        raise ExportError("a formula must not branch on what was reported")
 
-    def clipped_log_scale(self) -> Tensor:
-        """Reports as clipped log-odds, (T, N, K - 1)."""
-        return self.log_scale().clip(-LOG_ODDS_LIMIT, LOG_ODDS_LIMIT)
+    def __len__(self) -> int:
+        raise ExportError("how many cases there will be is not known to a formula")
+
+    def __iter__(self) -> Any:
+        raise ExportError("a formula must not loop over what is recorded")
+
+    def __getitem__(self, key: Any) -> Any:
+        keys = key if isinstance(key, tuple) else (key,)
+        given = sum(k is not None and k is not Ellipsis for k in keys)
+        full = (slice(None),) * (self.ndim - given)
+        for place, k in enumerate(keys):
+            if k is Ellipsis:
+                keys = (*keys[:place], *full, *keys[place + 1 :])
+        found: Any = self
+        axis = 0
+        for k in keys:
+            if k is None:
+                found = np.expand_dims(found, axis)
+            elif not isinstance(k, slice) or k != slice(None):
+                if axis == 0:
+                    raise ExportError("a formula must not choose among the cases")
+                pick = _slice if isinstance(k, slice) else take
+                found = pick(found, k, axis)
+            axis += not isinstance(k, int | np.integer)
+        return found
+
+    @property
+    def type(self) -> int:
+        """What ONNX calls the type of the values."""
+        return TYPES[self.sample.dtype.kind][1]
+
+    def astype(self, kind: Any) -> "Tensor":
+        """Return the values as another type."""
+        if np.dtype(kind) == self.sample.dtype:
+            return self
+        number = TYPES[np.dtype(kind).kind][1]
+        return self.graph.add("Cast", self, sample=self.sample.astype(kind), to=number)
+
+    def sum(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """Sum along an axis."""
+        return _sum(self, axis, keepdims=keepdims)
+
+    def mean(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """Mean along an axis."""
+        return _mean(self, axis, keepdims=keepdims)
+
+    def max(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """Largest along an axis."""
+        return _largest(self, axis, keepdims=keepdims)
+
+    def min(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """Smallest along an axis."""
+        return _least(self, axis, keepdims=keepdims)
+
+    def any(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """Whether one is true along an axis."""
+        return _any(self, axis, keepdims=keepdims)
+
+    def all(self, axis: Any = None, *, keepdims: bool = False) -> Any:
+        """Whether all are true along an axis."""
+        return _all(self, axis, keepdims=keepdims)
+
+    def argmax(self, axis: Any = None) -> "Tensor":
+        """Place of the first largest along an axis."""
+        return _argmax(self, axis)
+
+    def reshape(self, *shape: Any) -> "Tensor":
+        """Return the same values in another shape; -1 is what is left."""
+        return _reshape(self, shape[0] if isinstance(shape[0], tuple) else shape)
+
+    def transpose(self, *axes: int) -> "Tensor":
+        """Return the axes in another order."""
+        return _transpose(self, axes)
+
+    def swapaxes(self, first: int, second: int) -> "Tensor":
+        """Return the values with two axes exchanged."""
+        return _swapaxes(self, first, second)
 
 
-def logit(probability: Tensor, clip: float = SMALLEST) -> Tensor:
-    """Log-odds of probabilities that are kept this far from 0 and 1."""
-    clipped = probability.clip(clip, 1 - clip)
-    return clipped.log() - (1.0 - clipped).log()
+def tensor_of_reports(graph: Graph, label: str, shape: tuple[int, ...]) -> Tensor:
+    """Tensor (T, ...) that a graph is given."""
+    return Tensor(graph, label, np.full((SAMPLE, *shape), 0.5))
 
 
-def log_scale(values: Tensor, coordinates: int, clip: float = SMALLEST) -> Tensor:
-    """Coordinates (..., C) on the log scale, (..., K - 1)."""
-    if coordinates == 1:
-        return logit(values, clip)
-    logs = values.apply("Max", clip).log()
-    return logs.take(list(range(1, coordinates)), -1) - logs.take([0], -1)
+def _function(function: Any) -> Callable[..., Any]:
+    if function not in FUNCTIONS:
+        known = sorted({f.__name__ for f in FUNCTIONS})
+        raise ExportError(
+            f"numpy.{function.__name__} cannot be recorded in an ONNX graph; these "
+            f"functions can: {', '.join(known)}"
+        )
+    return FUNCTIONS[function]
 
 
-def from_log_scale(scale: Tensor, coordinates: int) -> Tensor:
-    """Coordinates (T, C) of the probabilities whose log scale (T, K - 1) this is."""
-    # Class 0 lies at 0. A product of matrices would do too, but onnxruntime joins one
-    # with a factor in front of it, in single precision.
-    first = 0.0 * scale.take([0], -1)
-    shares = first.apply("Concat", scale, axis=-1).softmax()
-    return shares.take([1], -1) if coordinates == 1 else shares
+def _samples(values: Sequence[Any]) -> list[Any]:
+    return [v.sample if isinstance(v, Tensor) else v for v in values]
 
 
-def from_scores(scores: Tensor, coordinates: int) -> Tensor:
-    """Probabilities (..., C) of scores (..., C): one per class, or that of class 1."""
-    return scores.apply("Sigmoid") if coordinates == 1 else scores.softmax()
+def _graph(values: Sequence[Any]) -> Graph:
+    return next(v.graph for v in values if isinstance(v, Tensor))
 
 
-def normalize(values: Tensor, coordinates: int) -> Tensor:
-    """Scale K classes so that they sum to 1; binary is unchanged."""
-    if coordinates == 1:
-        return values
-    total = values.sum(-1, keep=True)
-    return (total > 0.0).where(values / total, np.full(coordinates, 1 / coordinates))
+def _cast(value: Any, kind: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.astype(kind)
+    return np.asarray(value).astype(kind)
 
 
-def trimmed_mean(reports: ReportTensors, share: float) -> Tensor:
-    """Mean over agents without this share of them at each end, (T, C)."""
-    N = reports.agents
-    count = reports.count
-    cut = (share * count + 1e-9).apply("Floor")
-    cut = cut.apply("Min", ((count - 1.0) / 2.0).apply("Floor"))
-    last = (reports.reported > 0.0).where(reports.values, 2.0)  # above any report
-    ranked = last.sort(1, N)
-    rank = np.arange(N, dtype=np.float64)[:, None]
-    low, high = cut.expand(1), (count - cut).expand(1)
-    inside = (rank >= low).apply("And", rank < high).numbers()
-    mean = (inside * ranked).sum(1) / (count - 2.0 * cut)
-    return normalize(mean, reports.coordinates)
+def _answer(function: Any, *values: Any, **options: Any) -> Any:
+    """What numpy makes of the samples, whose cases may divide by zero."""
+    with np.errstate(all="ignore"):
+        return function(*_samples(values), **options)
 
 
-def dense(features: Tensor, layers: Sequence[tuple[Array, Array]]) -> Tensor:
+def _elementwise(operator: str, ufunc: Any, *values: Any) -> Tensor:
+    """An operator between numbers of one type."""
+    sample = _answer(ufunc, *values)
+    kind = np.result_type(*_samples(values))
+    if ufunc in (np.isnan, np.isinf):
+        kind = np.dtype(np.float64)
+    elif sample.dtype != bool:
+        kind = sample.dtype
+    inputs = [_cast(value, kind) for value in values]
+    return _graph(values).add(operator, *inputs, sample=sample)
+
+
+def _where(condition: Any, yes: Any, no: Any) -> Any:
+    given = condition, yes, no
+    sample = _answer(np.where, *given)
+    inputs = [
+        _cast(v, k) for v, k in zip(given, (bool, *[sample.dtype] * 2), strict=True)
+    ]
+    if sample.dtype == bool:
+        condition, yes, no = inputs
+        return (condition & yes) | (~condition & no)
+    return _graph(given).add("Where", *inputs, sample=sample)
+
+
+def _reduce(
+    operator: str, function: Any, x: Any, axis: Any, *, keepdims: bool = False
+) -> Any:
+    if axis is None or 0 in (axes := [a % x.ndim for a in np.atleast_1d(axis)]):
+        raise ExportError("a formula answers case by case: name another axis than 0")
+    if x.sample.dtype == bool:
+        x = x.astype(np.int64)
+    sample = _answer(partial(function, axis=tuple(axes), keepdims=keepdims), x)
+    return x.graph.add(operator, x, axes, sample=sample, keepdims=int(keepdims))
+
+
+_sum = partial(_reduce, "ReduceSum", np.sum)
+_most = partial(_reduce, "ReduceMax", np.max)
+
+
+def _largest(x: Any, axis: Any, *, keepdims: bool = False) -> Any:
+    """NaN if one of them is: runtimes differ in their ReduceMax."""
+    if x.sample.dtype.kind != "f":
+        return _most(x, axis, keepdims=keepdims)
+    known = _most(np.where(np.isnan(x), -np.inf, x), axis, keepdims=keepdims)
+    return np.where(np.isnan(x).any(axis=axis, keepdims=keepdims), np.nan, known)
+
+
+def _least(x: Any, axis: Any, *, keepdims: bool = False) -> Any:
+    return -_largest(-x, axis, keepdims=keepdims)
+
+
+def _mean(x: Tensor, axis: int, *, keepdims: bool = False) -> Any:
+    return _sum(x, axis, keepdims=keepdims) / float(x.sample.shape[axis])
+
+
+def _any(x: Tensor, axis: int, *, keepdims: bool = False) -> Any:
+    return _sum(x.astype(bool), axis, keepdims=keepdims) > 0
+
+
+def _all(x: Tensor, axis: int, *, keepdims: bool = False) -> Any:
+    return ~_any(~x.astype(bool), axis, keepdims=keepdims)
+
+
+def _nansum(x: Tensor, axis: int, *, keepdims: bool = False) -> Any:
+    return _sum(np.nan_to_num(x), axis, keepdims=keepdims)
+
+
+def _nanmean(x: Tensor, axis: int, *, keepdims: bool = False) -> Any:
+    count = _sum(~np.isnan(x), axis, keepdims=keepdims)
+    return _nansum(x, axis, keepdims=keepdims) / count
+
+
+def _nanmax(x: Tensor, axis: int, *, keepdims: bool = False) -> Any:
+    known = _most(np.where(np.isnan(x), -np.inf, x), axis, keepdims=keepdims)
+    return np.where(np.isnan(x).all(axis=axis, keepdims=keepdims), np.nan, known)
+
+
+def _nanmin(x: Tensor, axis: int, *, keepdims: bool = False) -> Any:
+    return -_nanmax(-x, axis, keepdims=keepdims)
+
+
+def _argmax(x: Tensor, axis: int) -> Tensor:
+    sample = _answer(np.argmax, x, axis=axis)
+    numbers = x.astype(np.float64)
+    place = axis % x.ndim
+    return x.graph.add("ArgMax", numbers, sample=sample, axis=place, keepdims=0)
+
+
+def _maximum(x: Any, y: Any) -> Any:
+    return _either(np.less, x, y)
+
+
+def _minimum(x: Any, y: Any) -> Any:
+    return _either(np.greater, x, y)
+
+
+def _either(beaten: Any, x: Any, y: Any) -> Any:
+    """One of two numbers, NaN if one of them is: runtimes differ in their Max."""
+    if not isinstance(x, Tensor):
+        x, y = y, x
+    second = beaten(x, y)
+    return np.where(second | np.isnan(y) if isinstance(y, Tensor) else second, y, x)
+
+
+def _floor_divide(x: Any, y: Any) -> Any:
+    kind = np.result_type(*_samples((x, y)))
+    return _cast(np.floor(x / y), kind)
+
+
+def _expand_dims(x: Tensor, axis: int | tuple[int, ...]) -> Tensor:
+    axes = np.atleast_1d(axis)
+    if not axes.size:
+        return x
+    return x.graph.add("Unsqueeze", x, axes, sample=np.expand_dims(x.sample, axis))
+
+
+def _reshape(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    whole = tuple(int(n) for n in shape)
+    return x.graph.add("Reshape", x, [*whole], sample=x.sample.reshape(whole))
+
+
+def _transpose(x: Tensor, axes: Sequence[int] | None = None) -> Tensor:
+    order = [*(axes or reversed(range(x.ndim)))]
+    return x.graph.add("Transpose", x, sample=x.sample.transpose(order), perm=order)
+
+
+def _swapaxes(x: Tensor, first: int, second: int) -> Tensor:
+    order = [*range(x.ndim)]
+    order[first], order[second] = order[second], order[first]
+    return _transpose(x, order)
+
+
+def _concatenate(parts: Sequence[Any], axis: int = 0) -> Tensor:
+    sample = _answer(lambda *p: np.concatenate(p, axis=axis), *parts)
+    inputs = [_cast(part, sample.dtype) for part in parts]
+    return _graph(parts).add("Concat", *inputs, sample=sample, axis=axis)
+
+
+def _stack(parts: Sequence[Any], axis: int = 0) -> Tensor:
+    return _concatenate([np.expand_dims(part, axis) for part in parts], axis)
+
+
+def _slice(x: Tensor, k: slice, axis: int) -> Tensor:
+    start, stop, step = k.indices(x.sample.shape[axis])
+    stop = FIRST if stop < 0 else stop
+    key = (*[slice(None)] * axis, k)
+    return x.graph.add(
+        "Slice", x, [start], [stop], [axis], [step], sample=x.sample[key]
+    )
+
+
+def take(x: Any, places: Any, axis: int = 0) -> Any:
+    """Return the values at these places; numpy's own does not see tensors of places."""
+    given = x, places
+    sample = _answer(partial(np.take, axis=axis), *given)
+    return _graph(given).add("Gather", x, places, sample=sample, axis=axis)
+
+
+def _take_along_axis(x: Any, places: Any, axis: int) -> Tensor:
+    given = x, places
+    sample = _answer(partial(np.take_along_axis, axis=axis), *given)
+    return _graph(given).add("GatherElements", x, places, sample=sample, axis=axis)
+
+
+def _sort(x: Tensor, axis: int = -1) -> Any:
+    length, place = x.sample.shape[axis], axis % x.ndim
+    known: Any = np.where(np.isnan(x), np.inf, x)
+    ranked = x.graph.add(
+        "TopK", known, [length], sample=np.sort(known.sample, place),
+        axis=place, largest=0, sorted=1,
+    )  # fmt: skip
+    first = length - np.isnan(x).sum(axis=place, keepdims=True)  # missing ones are last
+    place_of = np.arange(length).reshape(-1, *[1] * (x.ndim - 1 - place))
+    return np.where(place_of < first, ranked, np.nan)
+
+
+def _cumsum(x: Tensor, axis: int) -> Tensor:
+    return x.graph.add("CumSum", x, axis, sample=np.cumsum(x.sample, axis))
+
+
+def _full_like(x: Tensor, value: float) -> Any:
+    return np.where(np.ones(x.sample.shape[1:], bool), float(value), x)
+
+
+def _einsum(equation: str, *values: Any) -> Any:
+    """Products and a sum: onnxruntime would fuse its own with what comes next."""
+    given, out = equation.split("->")
+    letters = out + "".join(sorted({*given} - {*out, ","}))
+    product: Any = 1.0
+    for own, value in zip(given.split(","), values, strict=True):
+        here = [own.index(k) for k in letters if k in own]
+        new = tuple(n for n, k in enumerate(letters) if k not in own)
+        product = product * np.expand_dims(np.transpose(value, here), new)
+    return _sum(product, tuple(range(len(out), len(letters))))
+
+
+def _interp(x: Tensor, corners: FloatArray, heights: FloatArray) -> Any:
+    if len(corners) == 1:
+        return np.full_like(x, heights[0])
+    inside = np.clip(x, corners[0], corners[-1])
+    below = (inside[..., None] >= corners[1:-1]).sum(axis=-1)
+    slopes = np.diff(heights) / np.diff(corners)
+    beyond = inside - take(corners[:-1], below)
+    return take(heights[:-1], below) + take(slopes, below) * beyond
+
+
+def _betainc(a: FloatArray, b: FloatArray, x: Tensor) -> Any:
+    r"""Regularised incomplete beta function :math:`I_x(a, b)`.
+
+    By its continued fraction (Press et al. 2007, section 6.4), which converges fast
+    below the mean of the distribution; above it, by
+    :math:`I_x(a, b) = 1 - I_{1 - x}(b, a)`.
+    """
+    low, high = _lower_tail(a, b, x), 1.0 - _lower_tail(b, a, 1.0 - x)
+    return np.where(x < (a + 1) / (a + b + 2), low, high)
+
+
+def _lower_tail(a: FloatArray, b: FloatArray, x: Any) -> Any:
+    fraction = 1.0 + 0.0 * x
+    enough = 20 + int(5 * np.sqrt(max(np.max(a), np.max(b))))  # up to the mean
+    for m in range(enough, 0, -1):
+        odd = -(a + m - 1) * (a + b + m - 1) / ((a + 2 * m - 2) * (a + 2 * m - 1))
+        even = m * (b - m) / ((a + 2 * m - 1) * (a + 2 * m))
+        fraction = 1.0 + x * odd / (1.0 + x * even / fraction)
+    scale = np.log(a) + betaln(a, b)
+    return np.exp(np.log(x) * a + np.log(1.0 - x) * b - scale) / fraction
+
+
+OPERATORS: dict[Any, str] = {
+    np.add: "Add",
+    np.subtract: "Sub",
+    np.multiply: "Mul",
+    np.divide: "Div",
+    np.matmul: "MatMul",
+    np.power: "Pow",
+    np.negative: "Neg",
+    np.absolute: "Abs",
+    np.exp: "Exp",
+    np.log: "Log",
+    np.sqrt: "Sqrt",
+    np.floor: "Floor",
+    np.tanh: "Tanh",
+    expit: "Sigmoid",
+    np.isnan: "IsNaN",
+    np.isinf: "IsInf",
+    np.equal: "Equal",
+    np.greater: "Greater",
+    np.greater_equal: "GreaterOrEqual",
+    np.less: "Less",
+    np.less_equal: "LessOrEqual",
+    np.bitwise_and: "And",
+    np.bitwise_or: "Or",
+    np.logical_and: "And",
+    np.logical_or: "Or",
+    np.invert: "Not",
+    np.logical_not: "Not",
+}
+"""Functions between numbers that are operators of ONNX."""
+FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    **{f: partial(_elementwise, name, f) for f, name in OPERATORS.items()},
+    np.not_equal: lambda x, y: ~(x == y),
+    np.square: lambda x: x * x,
+    np.log1p: lambda x: np.log(1.0 + x),
+    np.expm1: lambda x: np.exp(x) - 1.0,
+    np.reciprocal: lambda x: 1.0 / x,
+    np.floor_divide: _floor_divide,
+    np.maximum: _maximum,
+    np.minimum: _minimum,
+    np.clip: lambda x, low, high: np.minimum(np.maximum(x, low), high),
+    betainc: _betainc,
+    np.where: _where,
+    np.nan_to_num: lambda x, nan=0.0: np.where(np.isnan(x), nan, x),
+    np.sum: _sum,
+    np.mean: _mean,
+    np.max: _largest,
+    np.min: _least,
+    np.any: _any,
+    np.all: _all,
+    np.argmax: _argmax,
+    np.nansum: _nansum,
+    np.nanmean: _nanmean,
+    np.nanmax: _nanmax,
+    np.nanmin: _nanmin,
+    np.cumsum: _cumsum,
+    np.sort: _sort,
+    np.concatenate: _concatenate,
+    np.hstack: lambda parts: _concatenate(parts, 1),
+    np.stack: _stack,
+    np.expand_dims: _expand_dims,
+    np.reshape: _reshape,
+    np.transpose: _transpose,
+    np.swapaxes: _swapaxes,
+    np.take: take,
+    np.take_along_axis: _take_along_axis,
+    np.zeros_like: lambda x: _full_like(x, 0.0),
+    np.ones_like: lambda x: _full_like(x, 1.0),
+    np.full_like: _full_like,
+    np.einsum: _einsum,
+    np.interp: _interp,
+}
+"""What can be recorded: the same numbers, up to rounding."""
+
+
+def dense(features: ArrayLike, layers: Sequence[tuple[Array, Array]]) -> Any:
     """Layers of slopes (out, in) and shifts (out,), with a ReLU between them."""
+    found: Any = features
     for place, (slopes, shifts) in enumerate(layers):
-        features = (features.relu() if place else features) @ slopes.T + shifts
-    return features
+        found = (np.maximum(found, 0.0) if place else found) @ slopes.T + shifts
+    return found

@@ -13,19 +13,16 @@ taken to be like the others.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from truepool.core import kernels
-from truepool.core.arrays import FloatArray, from_log_scale
+from truepool.core.arrays import FloatArray, from_log_scale, has_gaps
 from truepool.core.engine import one_blas_thread
 from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import thin
 from truepool.panel.panel import Panel
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
 
 STEPS = 20
 """Steps of expectation maximisation, from the leading principal component. The error of
@@ -69,23 +66,14 @@ def fill(x: FloatArray, learned: FloatArray) -> FloatArray:
     >>> fill(np.array([[[1.5], [1.5], [1.5], [np.nan]]]), learned).round(1).ravel()
     array([ 1.5,  1.5,  1.5, -1.3])
     """
-    silent = np.isnan(x)
-    if not silent.any():
+    if not has_gaps(x):
         return x
+    silent = np.isnan(x)
     mean, pull, loading = learned
     pulls = np.where(silent, 0.0, pull * (x - mean)).sum(axis=1)
     precision = 1.0 + np.where(silent, 0.0, pull * loading).sum(axis=1)
     factor = np.where(silent.all(axis=1), np.nan, pulls / precision)
     return np.where(silent, mean + loading * factor[:, None], x)
-
-
-def fill_onnx(reports: ReportTensors, x: Tensor, learned: FloatArray) -> Tensor:
-    """`fill` of (T, N, J) inside an ONNX graph."""
-    mean, pull, loading = learned
-    pulls = (reports.reported * ((x - mean) * pull)).sum(1)
-    precision = (reports.reported * (pull * loading)).sum(1) + 1.0
-    expected = (pulls / precision).expand(1) * loading + mean
-    return (reports.reported > 0.0).where(x, expected)
 
 
 def fill_reports(values: FloatArray, learned: FloatArray) -> FloatArray:
@@ -126,19 +114,16 @@ def draw_reports(values: FloatArray, learned: FloatArray) -> FloatArray:
     return np.where(np.isnan(values), from_log_scale(drawn), values)
 
 
-def draw_reports_onnx(reports: ReportTensors, learned: FloatArray) -> ReportTensors:
-    """`draw_reports` inside an ONNX graph, one case after the other: 4 T cases."""
-    N, C = reports.agents, reports.coordinates
-    _, pull, loading = learned
-    filled = fill_onnx(reports, reports.clipped_log_scale(), learned)
-    precision = (reports.reported * (pull * loading)).sum(1) + 1.0
-    share = precision.expand(1).apply("Reciprocal")
-    variance = share * loading**2 + _own_variance(learned)
-    drawn = filled.expand(1) + variance.apply("Sqrt").expand(1) * _signs(N)
-    expected = graph.from_log_scale(drawn, C)
-    given = (reports.reported > 0.0).expand(1)
-    values = given.where(reports.values.expand(1), expected).reshape(-1, N, C)
-    return replace(reports, values=values, reported=0.0 * values.take([0], -1) + 1.0)
+def record_draws(values: Any, learned: FloatArray) -> Any:
+    """`draw_reports` of a tensor, one case after the other: (4 T, N, C)."""
+    mean, pull, loading = learned
+    x = clipped_log_scale(values)
+    precision = 1.0 + np.where(np.isnan(x), 0.0, pull * loading).sum(axis=1)
+    variance = loading**2 / precision[:, None] + _own_variance(learned)
+    apart = np.sqrt(variance)[:, None] * _signs(len(mean))
+    drawn = from_log_scale(fill(x, learned)[:, None] + apart)
+    every = np.where(np.isnan(values[:, None]), drawn, values[:, None])
+    return every.reshape(-1, *values.shape[1:])
 
 
 def _own_variance(learned: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ from scipy.special import expit
 from truepool.core import kernels
 from truepool.core.arrays import FloatArray, IntArray, logit
 from truepool.panel.sparse import SparseReports
-from truepool.pools.logistic import Terms, softplus
+from truepool.pools.training.logistic import Terms, softplus
 
 
 @dataclass(frozen=True, eq=False)

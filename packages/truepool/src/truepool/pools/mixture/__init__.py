@@ -13,7 +13,7 @@ from truepool.pools.best_agent import BestAgent
 from truepool.pools.beta import Beta
 from truepool.pools.boosted import Boosted
 from truepool.pools.brier import Brier
-from truepool.pools.candidate_weights import CERTAIN
+from truepool.pools.candidates.weights import CERTAIN
 from truepool.pools.convex import Convex
 from truepool.pools.extremized import Extremized
 from truepool.pools.interface import Pool

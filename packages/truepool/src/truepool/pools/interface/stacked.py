@@ -11,13 +11,11 @@ from truepool.core.arrays import Array, FloatArray, IntArray
 from truepool.core.errors import SettingError
 from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import Folds, panel_splits
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
-from truepool.pools import imputation
-from truepool.pools.interface import Pool
-from truepool.pools.onnx import graph
-from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.result import Parameter
+from truepool.pools.interface.parameters import learned
+from truepool.pools.interface.pool import Pool
+from truepool.pools.interface.result import Parameter
+from truepool.pools.training import imputation
 
 Parameters: TypeAlias = dict[str, FloatArray]
 """What one model learned, by name."""
@@ -51,21 +49,11 @@ class StackedPool(Pool):
 
     complexity: ClassVar[int] = 3
 
-    parameters_: Parameters
-    imputation_: FloatArray
+    cv: Folds = 3
+    seed: int = 0
 
-    def __init__(
-        self,
-        *,
-        cv: Folds = 3,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.cv = cv
-        self.costs = costs
-        self.threshold = threshold
-        self.seed = seed
+    parameters_: Parameters = learned()
+    imputation_: FloatArray = learned()
 
     @abstractmethod
     def _train(
@@ -76,10 +64,6 @@ class StackedPool(Pool):
     @abstractmethod
     def _scores(self, features: FloatArray, parameters: Parameters) -> FloatArray:
         """Scores (T, C) of one model, on the log scale."""
-
-    @abstractmethod
-    def _scores_onnx(self, features: Tensor, parameters: Parameters) -> Tensor:
-        """Log scale (T, C) that one model answers, inside an ONNX graph."""
 
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         cases = np.ones(len(panel)) if case_weights is None else case_weights
@@ -104,24 +88,14 @@ class StackedPool(Pool):
         """Pool checked reports (T, N, C) into (T, C)."""
         features = features_of(values, clipped_log_scale, self.imputation_)
         models = self._models()
-        total = np.zeros((len(values), values.shape[2]))
-        for model in models:
-            total += probabilities_of(self._scores(features, model))
-        return total / len(models)
+        scores = (self._scores(features, model) for model in models)
+        first, *rest = map(probabilities_of, scores)
+        return sum(rest, first) / float(len(models))
 
     def _models(self) -> list[Parameters]:
         known = self.parameters_
         count = len(next(iter(known.values())))
         return [{name: known[name][m] for name in known} for m in range(count)]
-
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        C, log_odds = reports.coordinates, reports.clipped_log_scale()
-        features = features_onnx(reports, log_odds, self.imputation_)
-        models = self._models()
-        scores = (self._scores_onnx(features, model) for model in models)
-        first, *rest = (graph.from_scores(score, C) for score in scores)
-        return sum(rest, first) / float(len(models))
 
 
 def features_of(
@@ -129,12 +103,6 @@ def features_of(
 ) -> FloatArray:
     """What a model reads of reports (T, N, C), missing ones filled in: (T, F)."""
     filled = imputation.fill(scale(values), learned)
-    return filled.reshape(len(values), learned[0].size)
-
-
-def features_onnx(reports: ReportTensors, x: Tensor, learned: FloatArray) -> Tensor:
-    """`features_of` inside an ONNX graph, of reports on the scale of the model."""
-    filled = imputation.fill_onnx(reports, x, learned)
     return filled.reshape(-1, learned[0].size)
 
 
@@ -175,7 +143,9 @@ def output_layer(
 def probabilities_of(scores: FloatArray) -> FloatArray:
     """Probabilities (T, C, ...) of scores (T, C, ...) on the log scale."""
     if scores.shape[1] == 1:
-        return np.asarray(expit(scores))
+        sigmoid: FloatArray = expit(scores)
+        return sigmoid
     # On a single case scipy's softmax takes longer than all the rest.
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+    shares: FloatArray = powers / powers.sum(axis=1, keepdims=True)
+    return shares

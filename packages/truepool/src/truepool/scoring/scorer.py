@@ -18,9 +18,9 @@ from truepool.measures.capacity import Capacity
 from truepool.panel.costs import Costs
 from truepool.panel.reports import check_reports
 from truepool.panel.row_names import named_cases
-from truepool.pools.habits import COMPARED, Doubt
 from truepool.pools.interface import LinearPool, Pool
-from truepool.pools.result import PoolResult
+from truepool.pools.interface.result import PoolResult
+from truepool.scoring.changes import COMPARED, Doubt, compare
 from truepool.tables.decode import Block
 from truepool.tables.faults import Cure, Fault, Note, TableFaults
 from truepool.tables.schema import PERCENT, Schema, Unit
@@ -221,7 +221,7 @@ class Scorer:
             return {}
         found = fractions = _fractions(pool, batch)
         if pool.habits_ is not None:
-            found = found | pool.habits_.compare(_first_coordinates(batch))
+            found = found | compare(pool.habits_, _first_coordinates(batch))
         refused = {
             i: doubt
             for i, doubt in found.items()

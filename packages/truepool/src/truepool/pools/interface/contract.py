@@ -11,7 +11,7 @@ from truepool.panel.sparse import SparseReports
 from truepool.panel.weights import on_simplex
 
 if TYPE_CHECKING:
-    from truepool.pools.interface import Pool
+    from truepool.pools.interface.pool import Pool
 
 
 ROUNDING = 1e-9
@@ -27,8 +27,8 @@ def check_settings(pool: "Pool") -> None:
         raise PoolError(
             "a pool must take and store costs, threshold and its own settings; "
             f"__init__ of {type(pool).__name__} does not store {', '.join(lost)}. "
-            "Write def __init__(self, *, ..., costs=None, threshold=None), and in it "
-            "super().__init__(costs=costs, threshold=threshold)."
+            "Leave __init__ out and annotate the settings in the class body, as in "
+            "power: float = 2.0."
         )
 
 

@@ -21,7 +21,7 @@ from truepool.core.engine import (
 )
 from truepool.core.errors import SourceError
 from truepool.core.files import check_path
-from truepool.pools.scorer import Scorer, Tally
+from truepool.scoring.scorer import Scorer, Tally
 from truepool.tables import manifest
 from truepool.tables.dataset import Dataset, Part
 from truepool.tables.manifest import Manifest

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from truepool.core import kernels, registry
+from truepool.core import registry
 from truepool.core.arrays import (
     FloatArray,
     IntArray,
@@ -23,7 +23,6 @@ from truepool.core.arrays import (
 from truepool.core.errors import (
     AgentError,
     CostError,
-    ExportError,
     PanelError,
     ReportError,
     SettingError,
@@ -35,12 +34,13 @@ from truepool.panel.labels import Labels
 from truepool.panel.panel import Panel
 from truepool.panel.reports import column_names
 from truepool.panel.sparse import SparseReports
-from truepool.panel.weights import on_simplex, proportional
-from truepool.pools import contract, persistence
-from truepool.pools.agent_reports import match_columns, match_one
-from truepool.pools.habits import Habits
-from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.result import Explanation, PoolResult, Training
+from truepool.panel.weights import linear, on_simplex, proportional
+from truepool.pools import persistence
+from truepool.pools.interface import contract
+from truepool.pools.interface.agent_reports import match_columns, match_one
+from truepool.pools.interface.parameters import Parameters, learned
+from truepool.pools.interface.result import Explanation, PoolResult, Training
+from truepool.pools.training.habits import Habits
 from truepool.tables.schema import Schema
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ NO_COSTS = Costs()
 """The default costs: a missed case and a false alarm cost 1 each."""
 
 
-class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Pool(Parameters, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Many probabilities in, one out.
 
     A pool defines two methods: `_learn`, which gets a checked panel, and
@@ -100,21 +100,18 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     )
     """Methods whose errors name the plug-in that wrote them."""
 
-    classes_: IntArray
-    agents_: tuple[str, ...]
-    has_names_: bool
-    n_features_in_: int
-    labels_: Labels
-    training_: Training
-    habits_: Habits | None = None
-    table: Schema | None = None
-    """What the columns were of the table that a saved pool was fitted on, if known."""
+    costs: Costs | None = None
+    threshold: float | None = None
 
-    def __init__(
-        self, *, costs: Costs | None = None, threshold: float | None = None
-    ) -> None:
-        self.costs = costs
-        self.threshold = threshold
+    classes_: IntArray = learned()
+    agents_: tuple[str, ...] = learned()
+    has_names_: bool = learned()
+    n_features_in_: int = learned()
+    labels_: Labels = learned()
+    training_: Training = learned()
+    habits_: Habits | None = learned(None)
+    table: Schema | None = learned(None)
+    """What the columns were of the table that a saved pool was fitted on, if known."""
 
     @classmethod
     @cache
@@ -160,12 +157,23 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.habits_ = Habits.learn(panel, whole=whole)
 
     def fit_panel(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
-        """Learn from a checked panel."""
+        """Learn from a checked panel; settings and costs are checked here, once."""
+        self.check(panel)
+        return self.learn(panel, case_weights)
+
+    def check(self, panel: Panel) -> None:
+        """Refuse settings and costs that do not fit a panel.
+
+        Whoever tries a pool on many parts of a panel checks it once, before `learn`.
+        """
+        self._check_settings(panel.classes)
+        self._check_costs(panel)
+
+    def learn(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
+        """Learn from a panel that fits the settings, which `check` found out."""
         if not self.scales:
             self._check_cells(panel)
         training = Training(panel.size, panel.counts, panel.missing)
-        self._check_settings(panel.classes)
-        self._check_costs(panel)
         self._describe(panel.agents, panel.labels, training)
         self._learn(panel, panel.case_weights(case_weights))
         return self
@@ -175,7 +183,7 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
         A pool that chooses among others does not choose again.
         """
-        return cast(Self, clone(self).fit_panel(panel, case_weights))
+        return cast(Self, clone(self).learn(panel, case_weights))
 
     def fit_stream(self, panels: "PanelStream") -> Self:
         """Learn from a data set, batch by batch, by sums over its cases.
@@ -477,7 +485,11 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def combine(self, values: FloatArray) -> FloatArray:
-        """Pool checked reports (T, N, C) into (T, C)."""
+        """Pool checked reports (T, N, C) into (T, C); NaN is a missing report.
+
+        Written in functions of numpy that can be recorded
+        (`truepool.pools.onnx.graph.FUNCTIONS`), it also exports the pool to ONNX.
+        """
 
     def combine_sparse(self, reports: SparseReports) -> FloatArray:
         """Pool sparse reports on T cases into (T, 1); like `combine`, to rounding.
@@ -494,17 +506,13 @@ class Pool(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         inside = [pool.jumps() for pool in self._inner_pools() if pool.is_fitted]
         return np.unique(np.concatenate([np.zeros(0), *inside]))
 
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph: `combine`, written for ONNX.
+    def to_onnx(self, values: Any) -> Any:
+        """Record pooled coordinates (T, C) of a tensor of reports (T, N, C).
 
-        `truepool.pools.export` writes the file. A pool without this cannot be exported.
+        By default that is `combine`, whose numpy is recorded. A pool that combines by
+        compiled code writes here what that computes.
         """
-        every = registry.names("pool").items()
-        able = [name for name, cls in every if cls.to_onnx is not Pool.to_onnx]
-        raise ExportError(
-            f"an exported pool must say how it is written in ONNX; {self.name!r} does "
-            f"not. These do: {', '.join(able)}."
-        )
+        return self.combine(values)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -586,7 +594,7 @@ class LinearPool(Pool):
     no weight yet.
     """
 
-    weights_: FloatArray
+    weights_: FloatArray = learned()
 
     @abstractmethod
     def _weigh(self, panel: Panel, case_weights: FloatArray | None) -> FloatArray:
@@ -623,15 +631,11 @@ class LinearPool(Pool):
 
     def combine(self, values: FloatArray) -> FloatArray:
         """Pool checked reports (T, N, C) into (T, C)."""
-        return np.asarray(kernels.linear(values, self.weights_))
+        return linear(values, self.weights_)
 
     def combine_sparse(self, reports: SparseReports) -> FloatArray:
         """Pool sparse reports on T cases into (T, 1)."""
         return reports.linear(self.weights_)[:, None]
-
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        return reports.weighted_mean(self.weights_[:, None])
 
 
 def _without_absent(weights: FloatArray, counts: IntArray) -> FloatArray:

@@ -90,7 +90,13 @@ def cross_validate(
     unknown = {key: pool for key, pool in pools.items() if key not in known}
     kept = {} if kept is None else kept
     keep = frozenset(n for n, key in enumerate(unknown) if key in kept)
-    fit = FoldFit(tuple(unknown.values()), panel, pairs, case_weights, keep)
+    refused: dict[int, SettingError] = {}
+    for n, pool in enumerate(unknown.values()):  # once, and not on each fold
+        try:
+            pool.check(panel)
+        except SettingError as error:
+            refused[n] = error
+    fit = FoldFit(tuple(unknown.values()), panel, pairs, case_weights, keep, refused)
     places = product(range(len(unknown)), range(len(pairs)))
     fitted = (engine or Processes()).map(fit, places)
     pooled: dict[Key, FloatArray] = {}
@@ -138,7 +144,7 @@ class FoldFit:
             return self.refused[n]
         try:
             with one_blas_thread():
-                copy = clone(self.pools[n]).fit_panel(*self._learning_part(fold))
+                copy = clone(self.pools[n]).learn(*self._learning_part(fold))
                 pooled = predict(copy, self.panel, self.pairs[fold][1])
                 return pooled, copy if n in self.keep else None
         except SettingError as error:

@@ -16,24 +16,16 @@ from truepool.core.engine import one_blas_thread
 from truepool.measures.groups import FEWEST_CASES
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
-from truepool.pools import imputation
+from truepool.pools.training import imputation
 
-LEARNED, COMPARED = 20_000, 2_000
-"""Cases from which habits are learned, and that are compared with them, at most."""
+LEARNED = 20_000
+"""Cases from which habits are learned, at most."""
 CLIP = 1e-9
 """Reports are clipped this far from 0 and 1 before their log-odds are taken."""
 LEVELS = np.array([0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99])
 """Quantiles of an agent's log-odds that are kept."""
-FACTOR = np.log(5.0)
-"""Odds that are off by less than a factor of five need no other unit."""
-LINKED = 0.3
-"""Only an agent whose ranks surely correlate this much with what the others suggest can
-be seen to be reversed, or to report noise."""
 SURELY = 2.0
 """A correlation is at least what was seen in the fit, less so many standard errors."""
-UNIT_ERRORS, LINK_ERRORS = 5.0, 4.0
-"""Standard errors beyond which reports have another unit, or another relation to the
-others': one sound table in a thousand, or fewer, with ten agents."""
 MOST_SEEN = 1_000_000
 """Cases that are remembered one by one, to know them again, at most."""
 ALIKE = 0.001
@@ -49,15 +41,6 @@ class KnownBy(StrEnum):
     ID = "id"
     REPORTS = "reports"
     NOTHING = ""
-
-
-class Doubt(StrEnum):
-    """Why new reports of an agent may not mean what they did in the fit."""
-
-    UNIT = "another unit or range"
-    OPPOSITE = "one minus the probability"
-    REVERSED = "reversed"
-    NOISE = "no relation to the others"
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,10 +83,10 @@ class Habits:
         """
         if panel.classes > 2 or panel.sparse is not None:
             return None
-        x = logit(_some(panel.values[:, :, 0], LEARNED), CLIP)
+        x = logit(some(panel.values[:, :, 0], LEARNED), CLIP)
         factor = imputation.learn(x[:, :, None], np.ones(len(x)))
         with one_blas_thread():  # the same bits in any process
-            spread = [_beside(x, factor, i) for i in range(x.shape[1])]
+            spread = [beside(x, factor, i) for i in range(x.shape[1])]
         known_by, seen = _identify(panel) if whole else (KnownBy.NOTHING, NO_CASES)
         dated = known_by in (KnownBy.DATE, KnownBy.NUMBER)
         return cls(
@@ -115,55 +98,6 @@ class Habits:
             float(_numbers(panel.times).max()) if dated else float("nan"),
             known_by,
         )
-
-    def compare(self, values: FloatArray) -> dict[int, Doubt]:
-        """Agents whose reports (T, N) do not fit what is remembered, by their numbers.
-
-        The one that is furthest off comes first, and the others are then compared
-        without it.
-        """
-        x = logit(_some(values, COMPARED), CLIP)
-        found: dict[int, Doubt] = {}
-        for _ in range(x.shape[1]):
-            doubts = {
-                i: doubt
-                for i in range(x.shape[1])
-                if i not in found and (doubt := self._doubt(x, i)) is not None
-            }
-            if not doubts:
-                break
-            worst = max(doubts, key=lambda i: doubts[i][1])
-            found[worst] = doubts[worst][0]
-            x[:, worst] = np.nan
-        return found
-
-    def _doubt(self, x: FloatArray, i: int) -> tuple[Doubt, tuple[int, float]] | None:
-        """What is wrong with an agent's log-odds, and how far it is off."""
-        own = x[~np.isnan(x[:, i]), i]
-        if len(own) < FEWEST_CASES:
-            return None
-        low, high = self.quantiles[[0, -1], i]
-        below, above = np.quantile(own, 0.95) < low, np.quantile(own, 0.05) > high
-        usual = self.quantiles[:, i]
-        width = max(float(usual[5] - usual[1]), 1e-9)
-        moved = abs(float(np.median(own) - usual[3])) / width
-        gap, _, link, cases = _beside(x, self.factor, i)
-        if below or above:
-            turned = np.arctanh(link) * np.sqrt(max(cases - 3, 0)) < -LINK_ERRORS
-            return Doubt.OPPOSITE if turned else Doubt.UNIT, (2, moved)
-        if cases < FEWEST_CASES or np.isnan(self.gaps[0, i]):
-            return None
-        middle, error = self.gaps[:, i]
-        if abs(gap - middle) > FACTOR + UNIT_ERRORS * 1.25 * error / np.sqrt(cases):
-            return Doubt.UNIT, (1, moved)
-        before, size = self.links[i], np.sqrt(cases - 3)
-        if before < LINKED:
-            return None
-        if np.arctanh(link) * size < -LINK_ERRORS:
-            return Doubt.REVERSED, (0, before - link)
-        if (np.arctanh(link) - np.arctanh(before / 2)) * size < -LINK_ERRORS:
-            return Doubt.NOISE, (0, before - link)
-        return None
 
     def fits(self, agents: int) -> bool:
         """Whether the arrays are about so many agents: a file may come from anybody."""
@@ -235,7 +169,7 @@ def _mix(x: Array) -> Array:
     return np.asarray((x ^ (x >> np.uint64(31))) + np.uint64(0x9E3779B97F4A7C15))
 
 
-def _some(values: FloatArray, most: int) -> FloatArray:
+def some(values: FloatArray, most: int) -> FloatArray:
     """At most so many rows, spread evenly."""
     step = -(-len(values) // most) if len(values) else 1
     return values[::step]
@@ -246,7 +180,7 @@ def _quantiles(column: FloatArray) -> FloatArray:
     return np.quantile(known, LEVELS) if len(known) else np.full(len(LEVELS), np.nan)
 
 
-def _beside(
+def beside(
     x: FloatArray, factor: FloatArray, i: int
 ) -> tuple[float, float, float, int]:
     """Compare an agent's log-odds with what the others suggest.

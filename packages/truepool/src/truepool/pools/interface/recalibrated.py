@@ -2,20 +2,19 @@
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
 
 from truepool.core.arrays import FloatArray, IntArray
 from truepool.measures.folds import Folds, out_of_fold, panel_splits
-from truepool.panel.costs import Costs
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
-from truepool.pools.certainty import choose_clip
-from truepool.pools.interface import Pool, configure
-from truepool.pools.onnx.graph import ReportTensors, Tensor
-from truepool.pools.result import Explanation, Parameter
+from truepool.pools.interface.parameters import learned
+from truepool.pools.interface.pool import Pool, configure
+from truepool.pools.interface.result import Explanation, Parameter
+from truepool.pools.training.certainty import choose_clip
 
 RECALIBRATED = {
     "unanimity": "when all say p, a recalibrated pool answers how often the event "
@@ -69,32 +68,29 @@ class RecalibratedPool(Pool):
     complexity: ClassVar[int] = 1
     scales: ClassVar[bool] = True
 
-    pool_: Pool
-    clip_: float
+    base: Pool | str = "mean"
+    cv: Folds = 5
+    clip: float | None = None
+    seed: int = 0
 
-    def __init__(
-        self,
-        *,
-        base: Pool | str = "mean",
-        cv: Folds = 5,
-        clip: float | None = None,
-        costs: Costs | None = None,
-        threshold: float | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.base = base
-        self.cv = cv
-        self.clip = clip
-        self.costs = costs
-        self.threshold = threshold
-        self.seed = seed
+    pool_: Pool = learned()
+    clip_: float = learned()
 
-    def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
-        inner = configure(
+    def check(self, panel: Panel) -> None:
+        """Refuse settings and costs, also of the pool to correct, for a panel."""
+        super().check(panel)
+        self._inner().check(panel)
+
+    def _inner(self) -> Pool:
+        """Return the pool to correct, with the settings that the two share."""
+        return configure(
             self.base, costs=self.costs, threshold=self.threshold, seed=self.seed
         )
+
+    def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
+        inner = self._inner()
         self.clip_ = choose_clip(self.clip, panel, case_weights)
-        self.pool_ = clone(inner).fit_panel(panel, case_weights)
+        self.pool_ = clone(inner).learn(panel, case_weights)
         if inner.complexity == 0:  # it learned nothing, so nothing can leak
             pooled = self.pool_.pooled(panel.layout)
         else:
@@ -112,9 +108,9 @@ class RecalibratedPool(Pool):
         """Pool sparse reports on T cases into (T, 1)."""
         return self._corrected(self.pool_.combine_sparse(reports), reports)
 
-    def to_onnx(self, reports: ReportTensors) -> Tensor:
-        """Pooled coordinates (T, C) inside an ONNX graph."""
-        return self._corrected_onnx(self.pool_.to_onnx(reports), reports)
+    def to_onnx(self, values: Any) -> Any:
+        """Record pooled coordinates (T, C) of a tensor of reports (T, N, C)."""
+        return self._corrected(self.pool_.to_onnx(values), values)
 
     def _explanation(self) -> Explanation:
         inner = self.pool_.explain()
@@ -148,7 +144,3 @@ class RecalibratedPool(Pool):
         self, pooled: FloatArray, values: FloatArray | SparseReports
     ) -> FloatArray:
         """Apply the correction to pooled (T, C)."""
-
-    @abstractmethod
-    def _corrected_onnx(self, pooled: Tensor, reports: ReportTensors) -> Tensor:
-        """Apply the correction inside an ONNX graph."""

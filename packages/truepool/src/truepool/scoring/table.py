@@ -1,4 +1,4 @@
-"""Scoring: a fitted pool on a table of new cases, whole or some thousand at a time."""
+"""New cases of a table, scored some thousand at a time."""
 
 import warnings
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from truepool.measures.capacity import Capacity
 from truepool.pools.interface import Pool
-from truepool.pools.scorer import Scorer, Tally, decide_within, schema_of
+from truepool.scoring.scorer import Scorer, Tally, decide_within, schema_of
 from truepool.tables import Declared, Note, Table, TableWarning, match
 from truepool.tables.read import read_blocks
 from truepool.tables.write import Ids, RepeatedIds, as_table

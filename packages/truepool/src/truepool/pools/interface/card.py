@@ -6,8 +6,8 @@ from typing import Any
 
 from truepool.panel.costs import Costs
 from truepool.panel.labels import Labels
-from truepool.pools.interface import NO_COSTS, Pool
-from truepool.pools.result import Explanation, Training
+from truepool.pools.interface.pool import NO_COSTS, Pool
+from truepool.pools.interface.result import Explanation, Training
 from truepool.tables.schema import Schema
 
 

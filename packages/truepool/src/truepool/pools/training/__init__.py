@@ -1,0 +1,1 @@
+"""What several pools learn with: regression, clips, missing reports, habits."""
