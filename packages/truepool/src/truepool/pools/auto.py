@@ -1,6 +1,7 @@
 """The pool to start with: a weighted mean of the other pools."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Any, ClassVar, Self, cast, final
 
@@ -9,7 +10,7 @@ from scipy.special import expit
 from sklearn.base import clone
 
 from truepool.core.arrays import FloatArray, IntArray, logit
-from truepool.core.engine import one_thread
+from truepool.core.engine import one_blas_thread, one_thread
 from truepool.core.errors import SettingError
 from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import (
@@ -160,7 +161,7 @@ class Auto(Pool):
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         pools = self._candidates(panel)
         panel = self._fill(panel, case_weights)
-        with one_thread():  # more of them than free cores take ten times as long
+        with self._one_thread():
             chosen, self.shares_ = self._select(pools, panel, case_weights)
             fitted = (clone(pool).fit_panel(panel, case_weights) for pool in chosen)
             self.pools_ = tuple(fitted)
@@ -175,9 +176,13 @@ class Auto(Pool):
         filled = copy._fill(panel, weights)
         copy.shares_, copy.table_ = self.shares_, self.table_
         copy.log_odds_, copy.why_ = self.log_odds_, self.why_
-        with one_thread():
+        with self._one_thread():
             copy.pools_ = tuple(pool.refit(filled, weights) for pool in self.pools_)
         return cast(Self, copy)
+
+    def _one_thread(self) -> AbstractContextManager[Any]:
+        """More threads than free cores make candidates from elsewhere far slower."""
+        return one_blas_thread() if self.candidates is None else one_thread()
 
     def _fill(self, panel: Panel, case_weights: FloatArray | None) -> Panel:
         """Learn how to fill in missing reports, and return the panel without them."""

@@ -14,6 +14,12 @@ from truepool.core.arrays import Array, FloatArray, IntArray
 MIN_SHARE = 1e-12
 """Share of the weight below which the others count as having none."""
 
+MISSING = 255
+"""The bin of a missing feature."""
+
+SMALLEST_HESSIAN = 1e-3
+"""A leaf has at least this sum of second derivatives; scikit-learn's default."""
+
 EDGE = 1e-12
 """A pool this close to the threshold counts as equal, as in measures.decisions."""
 
@@ -204,3 +210,56 @@ def trees(
             node = np.where(inner, np.where(goes_left, left[node], right[node]), node)
         out[:, j % columns] += value[node]
     return out
+
+
+def boost(
+    bins: Array,
+    sizes: IntArray,
+    missing: IntArray,
+    outcomes: IntArray,
+    weights: FloatArray,
+    baseline: FloatArray,
+    rounds: int,
+    leaves: int,
+    rate: float,
+    least: int,
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Trees of gradient boosting by scikit-learn: roots, nodes (n, 5), values (n,).
+
+    ``bins`` (F, T) are the features of the cases, of ``sizes`` (F,) bins each, and
+    `MISSING` where one is missing; ``missing`` (F,) says where any is. ``outcomes`` are
+    0 or 1, or of as many classes as ``baseline`` (J,) has scores to start from;
+    ``weights`` are (T,), or empty when all cases count the same. A node has its
+    feature, -1 in a leaf, the last bin that goes left, its left and its right child,
+    and whether missing ones go left. A leaf has at least ``least`` cases.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
+
+    model = HistGradientBoostingClassifier(
+        max_iter=rounds,
+        max_leaf_nodes=leaves,
+        learning_rate=rate,
+        min_samples_leaf=least,
+        early_stopping=False,
+    )
+    features = np.where(bins.T == MISSING, np.nan, bins.T)
+    with threadpool_limits(1):  # more of them than free cores take ten times as long
+        model.fit(features, outcomes, weights if weights.size else None)
+    grown = [tree.nodes for trees in model._predictors for tree in trees]
+    ends = np.cumsum([len(nodes) for nodes in grown])
+    nodes = np.concatenate(grown)
+    offset = np.repeat(ends - np.diff(ends, prepend=0), np.diff(ends, prepend=0))
+    leaf = nodes["is_leaf"].astype(bool)
+    last = sizes[nodes["feature_idx"]] - 1
+    cut = np.minimum(np.floor(nodes["num_threshold"]), last)
+    columns = (
+        np.where(leaf, -1, nodes["feature_idx"]),
+        np.where(leaf, 0, cut),
+        np.where(leaf, 0, nodes["left"] + offset),
+        np.where(leaf, 0, nodes["right"] + offset),
+        np.where(leaf, 0, nodes["missing_go_to_left"]),
+    )
+    table = np.stack(columns, axis=1).astype(np.int64)
+    roots = ends - np.diff(ends, prepend=0)
+    return roots, table, np.where(leaf, nodes["value"], 0.0)
