@@ -65,11 +65,11 @@ class Auto(Pool):
     happened in case t, the weights maximise the likelihood of the mixture
     :math:`\sum_m w_m p_{tm}` under a weak prior towards equal weights,
 
-    .. math:: r_{tm} \propto w_m p_{tm}(y_t), \qquad
-              w_m = \frac{\sum_t r_{tm} + s / M}{T + s}, \qquad s = 5,
+    .. math:: \sum_t \log \sum_m w_m p_{tm}(y_t) + \frac{s}{M} \sum_m \log w_m,
+              \qquad s = 5,
 
-    iterated from equal weights (expectation maximisation). Candidates below 1 % are
-    dropped, the others learn from all cases.
+    by Newton's method. Candidates below 1 % are dropped, the others learn from all
+    cases.
 
     Where fewer than 5 % of the cases, but at least twenty, are of one of two classes,
     decisions are made at small probabilities, which a mean of probabilities would lift.

@@ -118,8 +118,10 @@ def draw_reports(values: FloatArray, learned: FloatArray) -> FloatArray:
     >>> np.log(drawn / (1 - drawn))[:, 0, 1, 0].round(2)
     array([ 0.08,  0.08, -3.08, -3.08])
     """
-    if kernels.draw_reports is not None and values.shape[2] == 1:
-        return np.asarray(kernels.draw_reports(values, learned.ravel(), SIGNS))
+    if kernels.fast and values.shape[2] == 1:
+        from truepool.pools.mixture_compiled import draw_reports as draw
+
+        return np.asarray(draw(values, learned.ravel(), SIGNS))
     mean, pull, loading = learned
     x = clipped_log_scale(values)
     precision = 1.0 + np.where(np.isnan(x), 0.0, pull * loading).sum(axis=1)

@@ -8,21 +8,15 @@ import os
 from importlib import import_module
 from importlib.util import find_spec
 
-fast = find_spec("numba") and os.environ.get("TRUEPOOL_KERNELS") != "reference"
+plain = os.environ.get("TRUEPOOL_KERNELS") == "reference"
+fast = find_spec("numba") is not None and not plain
 chosen = import_module(f"truepool.core.kernels.{'compiled' if fast else 'reference'}")
 online = import_module("truepool.core.kernels.online_compiled") if fast else None
 """The compiled loop over cases; without it `truepool.online` runs in plain numpy."""
 find = None
 """The minimum of a log loss on few cases; without it `measures.newton` finds it."""
-mixture = class_mixture = draw_reports = None
-"""A weighted mean of fitted pools, for two classes and for more; without them each pool
-is evaluated by itself. Reports for two classes without gaps, see `pools.imputation`."""
 if fast:
-    two = import_module("truepool.core.kernels.mixture_compiled")
-    mixture, draw_reports = two.mixture, two.draw_reports
     find = import_module("truepool.core.kernels.newton_compiled").find
-    more = import_module("truepool.core.kernels.class_mixture_compiled")
-    class_mixture = more.class_mixture
 
 growth = import_module("truepool.core.kernels.boosting_compiled") if fast else chosen
 boost = growth.boost
@@ -38,12 +32,10 @@ sparse_gram = chosen.sparse_gram
 
 __all__ = [
     "boost",
-    "class_mixture",
-    "draw_reports",
+    "fast",
     "find",
     "linear",
     "linear_columns",
-    "mixture",
     "online",
     "report_counts",
     "scan",

@@ -5,7 +5,6 @@ Arrays are float64, C-contiguous and already checked; NaN is a missing report.
 """
 
 from collections.abc import Sequence
-from enum import IntEnum
 
 import numpy as np
 
@@ -22,25 +21,6 @@ SMALLEST_HESSIAN = 1e-3
 
 EDGE = 1e-12
 """A pool this close to the threshold counts as equal, as in measures.decisions."""
-
-
-class Kind(IntEnum):
-    """What the numbers of a member of a compiled mixture mean.
-
-    Two classes have one coordinate: read K = 1, and K - 1 = 1 where log-odds are meant.
-    """
-
-    LINEAR = 0  # N weights
-    TRIMMED = 1  # the share cut off at each end
-    ANCHORED = 2  # clip, then per fit: share, K shifts, stretch, N tilts
-    SCALED = 3  # clip, factor, K - 1 shifts, N weights
-    BETA = 4  # a and b of each class, N weights
-    BEST = 5  # N losses
-    LOG_ODDS = 6  # what fills in N (K - 1) of them: their means, pulls and loadings;
-    # then per model and class: N (K - 1) slopes, intercept
-    REPORTS = 7  # the same of N K reports
-    TREES = 8  # K baselines; per agent 0, 1 where it always reported, 2 where never;
-    # for more than two classes then the classes of consecutive trees
 
 
 def scan(values: FloatArray) -> tuple[int, int]:
