@@ -1,4 +1,4 @@
-"""Gradient boosting on reports: scikit-learn trains it, our loop evaluates it."""
+"""Gradient boosting on reports: the trees are those that scikit-learn grows."""
 
 import numpy as np
 import pytest
@@ -6,17 +6,26 @@ from numpy.testing import assert_allclose
 from panels import random_panel, rounded_panel
 from sklearn.ensemble import HistGradientBoostingClassifier
 
+from truepool.core import kernels
 from truepool.core.arrays import to_classes
+from truepool.core.engine import one_thread
 from truepool.core.errors import SettingError
+from truepool.core.kernels import reference
 from truepool.pools import boosted
 from truepool.pools.boosted import Boosted
 from truepool.pools.interface.agent_reports import content_order
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("cases", [70, 400])
 @pytest.mark.parametrize("classes", [2, 3])
-def test_it_agrees_with_scikit_learn(classes):
-    panel = random_panel(1, cases=400, classes=classes, silent=0.2)
-    pool = Boosted().fit_panel(panel)
+def test_it_agrees_with_scikit_learn(classes, cases, weighted, compiled, monkeypatch):
+    if not compiled:
+        monkeypatch.setattr(kernels, "boost", reference.boost)
+    panel = random_panel(1, cases=cases, classes=classes, silent=0.2)
+    weights = np.random.default_rng(0).uniform(0.1, 5.0, cases) if weighted else None
+    pool = Boosted().fit_panel(panel, weights)
     order = content_order(panel.values)
     features = boosted._features(
         panel.values[:, order], pool.always_[order], pool.never_[order]
@@ -24,7 +33,9 @@ def test_it_agrees_with_scikit_learn(classes):
     model = HistGradientBoostingClassifier(
         max_iter=30, max_leaf_nodes=8, learning_rate=0.1, min_samples_leaf=20,
         early_stopping=False, random_state=0,
-    ).fit(features, panel.outcomes)  # fmt: skip
+    )  # fmt: skip
+    with one_thread():
+        model.fit(features, panel.outcomes, weights)
     pooled = to_classes(pool.combine(panel.values))
     assert_allclose(pooled, model.predict_proba(features), atol=1e-12)
 

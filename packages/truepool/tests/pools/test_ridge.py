@@ -63,17 +63,6 @@ def test_many_parameters_are_solved_to_the_same_answer(monkeypatch):
     assert_allclose(by_gradients.predict_proba(panel.reports), expected, atol=1e-5)
 
 
-def test_newton_stops_after_its_last_step(monkeypatch):
-    monkeypatch.setattr(logistic, "STEPS", 1)
-
-    def bowl(x):
-        return float(x @ x) ** 2, 4 * (x @ x) * x, np.array([[12 * x @ x]])
-
-    theta, value, _ = logistic.newton(bowl, np.ones(1), 1.0)
-    assert_allclose(theta, 2 / 3)
-    assert_allclose(value, (2 / 3) ** 4)
-
-
 @pytest.mark.parametrize("scale", ["log-odds", "reports"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_with_more_features_than_cases_the_smaller_problem_has_the_same_answer(

@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 from truepool.core.errors import SettingError
 from truepool.panel.panel import Panel
 from truepool.pools import shrunk
-from truepool.pools.shrunk import Shrunk, posterior_mode
+from truepool.pools.shrunk import Shrunk
 
 REPORTS = np.array(
     [[.9, .6, .5], [.2, .4, .5], [.7, .9, .5], [.3, .1, .5],
@@ -22,8 +22,9 @@ OUTCOMES = np.array([1, 0] * 4)
 def mode(reports, outcomes, widths, clip=0.02):
     values = np.asarray(reports)[:, :, None]
     design = shrunk._design(values, clip)
-    start = np.zeros(design.parts.shape[-1])
-    return posterior_mode(design, outcomes, np.ones(len(outcomes)), widths, start)
+    ones = np.ones(len(outcomes))
+    (fit,), (score,) = shrunk.fit_settings(design, outcomes, ones, [widths])
+    return fit, score + shrunk._complexity(widths)
 
 
 def test_the_mode_at_fixed_widths_is_the_one_of_the_study():
@@ -163,3 +164,20 @@ def test_agents_and_cases_beyond_the_limit_are_refused(monkeypatch):
     panel = random_panel(3, cases=7, agents=8)
     with pytest.raises(SettingError, match="at most 6 agents.*got 8 agents and 7 case"):
         Shrunk().fit(panel.reports, panel.outcomes)
+
+
+def test_settings_that_some_cases_rule_out_would_not_have_counted(monkeypatch):
+    rng, limits = np.random.default_rng(0), (np.inf, shrunk.RULED_OUT, 0.0)
+    apart = np.zeros(len(limits))
+    for draw in range(9):
+        T, N = 6_000, int(rng.integers(2, 7))
+        y = (rng.random(T) < [0.5, 0.1, 0.03][draw % 3]).astype(int)
+        pull = rng.choice([0.2, 1.0]) * rng.normal(0.5, 0.5, N)
+        reports = expit(np.outer(2 * y - 1, pull) + rng.normal(0, 1, (T, N)))
+        answers = []
+        for limit in limits:
+            monkeypatch.setattr(shrunk, "RULED_OUT", limit)
+            answers.append(Shrunk().fit(reports, y).predict_proba(reports))
+        apart = np.maximum(apart, [np.abs(a - answers[0]).max() for a in answers])
+    assert apart[1] < 1e-3
+    assert apart[2] > 1e-3  # without a margin some would have counted

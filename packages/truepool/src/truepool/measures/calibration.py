@@ -18,6 +18,7 @@ from truepool.core.arrays import (
     log_scale,
 )
 from truepool.measures.inference.unseen_cases import unseen_variance
+from truepool.measures.newton import BinaryLoss, Minimizer, newton_step
 
 LOG_ODDS_LIMIT = 7.0
 """Log-odds are clipped here (1 in 1,000): the votes of a forest are exactly 0 or 1, and
@@ -78,8 +79,15 @@ def fit_scaling(
     >>> round(a, 2), abs(b).round(2)
     (1.1, array([0.]))
     """
-    truth = (outcomes[:, None] == np.arange(1, scale.shape[1] + 1)).astype(np.float64)
     counts = cases * (case_count(cases) / cases.sum())
+    if scale.shape[1] == 1:
+        happened, ones = (outcomes == 1).astype(np.float64), np.ones(len(scale))
+        features = np.stack([scale[:, 0], ones])[: 2 if shift else 1]
+        loss = BinaryLoss(features, scale[:, 0].copy(), happened, counts)
+        moved = np.zeros(len(features))
+        found, _, _ = Minimizer(loss, moved, counts.sum()).find(moved + 2 * RIDGE)
+        return float(1.0 + found[0]), found[1:] if shift else np.zeros(1)
+    truth = (outcomes[:, None] == np.arange(1, scale.shape[1] + 1)).astype(np.float64)
     start = np.append(1.0, np.zeros(scale.shape[1]))
     free = slice(None) if shift else slice(0, 1)
     found, _ = _fit(start, free, scale, truth, counts, RIDGE)
@@ -171,18 +179,6 @@ def _p_value(ratio: float, free: int, groups: int | None = None) -> float:
     return float(fdtrc(free, rest, statistic * rest / (free * groups)))
 
 
-def newton_step(curve: FloatArray, gradient: FloatArray) -> FloatArray:
-    """Return the step to the minimum of a parabola; the shortest one where it is flat.
-
-    >>> newton_step(np.eye(2), np.ones(2)), newton_step(np.ones((2, 2)), np.ones(2))
-    (array([1., 1.]), array([0.5, 0.5]))
-    """
-    try:
-        return np.asarray(np.linalg.solve(curve, gradient), np.float64)
-    except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.lstsq(curve, gradient)[0], np.float64)
-
-
 def newton_terms(
     coefficients: FloatArray,
     scale: FloatArray,
@@ -235,8 +231,9 @@ def _fit(
 
     def objective(x: FloatArray) -> float:
         moved = x[0] * scale + x[1:]
-        lost = np.logaddexp.reduce(moved, axis=1, initial=0.0)  # class 0 is at 0
-        lost -= (truth * moved).sum(axis=1)
+        top = np.maximum(moved.max(axis=1), 0.0)  # class 0 is at 0
+        rest = np.exp(moved - top[:, None]).sum(axis=1) + np.exp(-top)
+        lost = top + np.log(rest) - (truth * moved).sum(axis=1)
         return float(cases @ lost + ridge * np.square(x - start).sum())
 
     found = start.copy()

@@ -16,6 +16,7 @@ from truepool.core.arrays import (
     to_classes,
 )
 from truepool.core.errors import SettingError
+from truepool.panel.once import once_per_panel
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SparseReports
 
@@ -120,8 +121,18 @@ def thin(
     Hastie 2014).
     """
     most = LEARNING_CASES if most is None else most
-    if len(panel) <= most:
-        return panel, case_weights
+    return (
+        (panel, case_weights)
+        if len(panel) <= most
+        else _thin(panel, case_weights, seed, most)
+    )
+
+
+@once_per_panel
+def _thin(
+    panel: Panel, case_weights: FloatArray | None, seed: int, most: int
+) -> tuple[Panel, FloatArray]:
+    """`thin`, where there are more cases."""
     chance = _draw_chances(panel, most)
     ends = np.floor(np.cumsum(chance) + np.random.default_rng(seed).random() + 1e-9)
     cases = np.flatnonzero(np.diff(ends, prepend=0.0) > 0)
@@ -153,8 +164,10 @@ def _hard_cases(panel: Panel, k: int, others: int) -> FloatArray:
     hard = np.full(T, 1.0 / T)
     for i in range(len(panel.agents)):
         p = to_classes(panel.values[:, i])[:, k]
-        below = np.searchsorted(np.sort(p), p)  # NaN is sorted last
-        hard += np.where(np.isnan(p), 0.0, 1.0 / (below + max(others, 1)))
+        order = np.argsort(p)  # NaN is sorted last
+        below = np.searchsorted(p[order], p[order])
+        own = 1.0 / (below + max(others, 1))
+        hard[order] += np.where(np.isnan(p[order]), 0.0, own)
     return hard
 
 

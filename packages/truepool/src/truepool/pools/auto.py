@@ -1,6 +1,7 @@
 """The pool to start with: a weighted mean of the other pools."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Any, ClassVar, Self, cast, final
 
@@ -9,7 +10,7 @@ from scipy.special import expit
 from sklearn.base import clone
 
 from truepool.core.arrays import FloatArray, IntArray, logit
-from truepool.core.engine import one_thread
+from truepool.core.engine import one_blas_thread, one_thread
 from truepool.core.errors import SettingError
 from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import (
@@ -62,11 +63,11 @@ class Auto(Pool):
     happened in case t, the weights maximise the likelihood of the mixture
     :math:`\sum_m w_m p_{tm}` under a weak prior towards equal weights,
 
-    .. math:: r_{tm} \propto w_m p_{tm}(y_t), \qquad
-              w_m = \frac{\sum_t r_{tm} + s / M}{T + s}, \qquad s = 5,
+    .. math:: \sum_t \log \sum_m w_m p_{tm}(y_t) + \frac{s}{M} \sum_m \log w_m,
+              \qquad s = 5,
 
-    iterated from equal weights (expectation maximisation). Candidates below 1 % are
-    dropped, the others learn from all cases.
+    by Newton's method. Candidates below 1 % are dropped, the others learn from all
+    cases.
 
     Where fewer than 5 % of the cases, but at least twenty, are of one of two classes,
     decisions are made at small probabilities, which a mean of probabilities would lift.
@@ -147,7 +148,7 @@ class Auto(Pool):
     def _learn(self, panel: Panel, case_weights: FloatArray | None) -> None:
         pools = self._candidates(panel)
         panel = self._fill(panel, case_weights)
-        with one_thread():  # more of them than free cores take ten times as long
+        with self._one_thread():
             chosen, self.shares_ = self._select(pools, panel, case_weights)
             fitted = (clone(pool).learn(panel, case_weights) for pool in chosen)
             self.pools_ = tuple(fitted)
@@ -162,9 +163,13 @@ class Auto(Pool):
         filled = copy._fill(panel, weights)
         copy.shares_, copy.table_ = self.shares_, self.table_
         copy.log_odds_, copy.why_ = self.log_odds_, self.why_
-        with one_thread():
+        with self._one_thread():
             copy.pools_ = tuple(pool.refit(filled, weights) for pool in self.pools_)
         return cast(Self, copy)
+
+    def _one_thread(self) -> AbstractContextManager[Any]:
+        """More threads than free cores make candidates from elsewhere far slower."""
+        return one_blas_thread() if self.candidates is None else one_thread()
 
     def _fill(self, panel: Panel, case_weights: FloatArray | None) -> Panel:
         """Learn how to fill in missing reports, and return the panel without them."""

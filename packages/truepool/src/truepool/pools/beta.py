@@ -3,7 +3,7 @@
 from typing import ClassVar, final
 
 import numpy as np
-from scipy.special import betainc
+from scipy.special import betainc, betaincc, betaln, digamma, polygamma
 
 from truepool.core.arrays import (
     SMALLEST,
@@ -11,6 +11,7 @@ from truepool.core.arrays import (
     IntArray,
     case_count,
     classes,
+    logit,
     normalize,
 )
 from truepool.measures.calibration import RIDGE
@@ -22,16 +23,19 @@ from truepool.pools.interface.result import Parameter
 
 MAX_GROUPS = 2_000
 """The curve is fitted on at most so many groups of close probabilities."""
-STEPS, MAX_STEP, MIN_CURVATURE, PRECISION = 50, 1.0, 1e-6, 1e-14
+STEPS, MAX_STEP, MIN_CURVATURE, PRECISION = 50, 1.0, 1e-6, 1e-11
 """Limits of Newton's method: its steps, the largest one, the least curvature that it
-divides by, and the fall per case that the last step promised."""
+divides by, and the fall per case that its last step promises."""
 LIMIT = 7.0
 """Largest logarithm of a shape, up or down."""
 DIGITS = 12
 """Of a pooled probability that is learned from."""
 WIDTH = 1e-4
 STENCIL = WIDTH * np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [-1, -1]])
-HALVINGS = 0.5 ** np.arange(20)[:, None]
+HALVINGS = 20
+PIECE = 0.8
+"""Longest piece of the log-odds, times the larger shape, that four nodes integrate."""
+NODES, SHARES = (np.polynomial.legendre.leggauss(4) + np.array([[1.0], [0.0]])) / 2
 
 
 @final
@@ -95,41 +99,95 @@ def _fit(pooled: FloatArray, outcomes: IntArray, cases: FloatArray) -> FloatArra
     pooled = np.clip(pooled.round(DIGITS), SMALLEST, 1 - SMALLEST)
     pooled, mass = _condensed(pooled, outcomes, cases)
     pull = RIDGE / case_count(cases)
-
-    def objective(logs: FloatArray) -> FloatArray:
-        """Log loss at each of the logarithms (M, 2) of a and b."""
-        a, b = np.exp(logs).T[:, :, None]
-        bent = np.clip(betainc(a, b, pooled), SMALLEST, 1 - SMALLEST)
-        lost = -(np.log(bent) @ mass[1] + np.log1p(-bent) @ mass[0])
-        return np.asarray(lost + pull * np.square(logs).sum(axis=1))
-
     found = np.zeros(2)
+    level, gradient, curve = _objective(found, pooled, mass, pull)
     for _ in range(STEPS):
-        gradient, curve, level = _derivatives(objective(found + STENCIL))
         # The objective need not be convex: steps go downhill by its absolute curvature.
         sizes, axes = np.linalg.eigh(curve)
         step = axes @ ((axes.T @ gradient) / np.maximum(np.abs(sizes), MIN_CURVATURE))
         step *= min(1.0, MAX_STEP / max(np.abs(step).max(), MAX_STEP))
-        tries = np.clip(found - HALVINGS * step, -LIMIT, LIMIT)
-        for new in tries:
-            if objective(new[None])[0] < level:
-                found = new
+        if (
+            gradient @ step <= PRECISION
+        ):  # the error after this step is about its square
+            found = np.clip(found - step, -LIMIT, LIMIT)
+            break
+        for halving in range(HALVINGS):
+            new = np.clip(found - step / 2**halving, -LIMIT, LIMIT)
+            tried = _objective(new, pooled, mass, pull)
+            if tried[0] < level:
                 break
         else:
             break
-        if gradient @ step <= PRECISION:
-            break
+        found, (level, gradient, curve) = new, tried
     return np.asarray(np.exp(found))
 
 
-def _derivatives(values: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-    """Gradient (2,), Hessian (2, 2) and value by central differences on `STENCIL`."""
+def _objective(
+    logs: FloatArray, pooled: FloatArray, mass: FloatArray, pull: float
+) -> tuple[float, FloatArray, FloatArray]:
+    """Log loss at the logarithms (2,) of a and b, its gradient and its Hessian (2, 2).
+
+    ``pooled`` (J,) are ascending, ``mass`` (2, J) the shares of the cases of 0 and 1.
+    """
+    value = pull * float(logs @ logs)
+    gradient, curve = 2 * pull * logs, 2 * pull * np.eye(2)
+    for tail, share in zip(_tails(logs, pooled), mass[::-1], strict=True):
+        seen = tail[0] > SMALLEST
+        p = np.where(seen, tail[0], SMALLEST)
+        slope = np.where(seen, tail[1:3] / p, 0.0)
+        bend = np.where(seen, tail[3:] / p, 0.0) @ share
+        value -= float(np.log(p) @ share)
+        gradient = gradient - slope @ share
+        curve = curve + (slope * share) @ slope.T - bend[[[0, 1], [1, 2]]]
+    return value, gradient, curve
+
+
+def _tails(logs: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Beta distribution below and above ascending x (J,), each (6, J).
+
+    The chance, its derivatives by the logarithms of a and b, and the second ones: by
+    that of a, by both, by that of b. Between the x they are integrals over u = logit x
+    of :math:`x^a (1 - x)^b / B(a, b)`, by Gauss and Legendre on short pieces; beyond
+    the first and the last they are differences of the incomplete beta function.
+    """
+    a, b = np.exp(logs)
+    u = logit(x, SMALLEST)
+    gaps = np.diff(u)
+    pieces = np.maximum(np.ceil(gaps * max(a, b) / PIECE), 1.0).astype(np.int64)
+    ends = np.cumsum(pieces)
+    place = np.arange(pieces.sum()) - np.repeat(ends - pieces, pieces)
+    width = np.repeat(gaps / pieces, pieces)
+    start = np.repeat(u[:-1], pieces) + place * width
+    nodes = start[:, None] + width[:, None] * NODES
+    above = -np.log1p(np.exp(-np.abs(nodes))) - np.maximum(nodes, 0.0)  # log(1 - x)
+    below = nodes + above
+    density = np.exp(a * below + b * above - betaln(a, b)) * width[:, None] * SHARES
+    by_a = a * (below - digamma(a) + digamma(a + b))
+    by_b = b * (above - digamma(b) + digamma(a + b))
+    joint = polygamma(1, a + b)
+    terms = (
+        np.ones_like(nodes), by_a, by_b,
+        by_a * (1.0 + by_a) + a * a * (joint - polygamma(1, a)),
+        by_a * by_b + a * b * joint,
+        by_b * (1.0 + by_b) + b * b * (joint - polygamma(1, b)),
+    )  # fmt: skip
+    each = np.stack([(density * term).sum(axis=1) for term in terms])
+    inner = np.add.reduceat(each, ends - pieces, axis=1) if len(gaps) else each
+    shapes = np.exp(logs + STENCIL).T
+    first = _differences(betainc(*shapes, x[0]))[:, None]
+    last = _differences(betaincc(*shapes, x[-1]))[:, None]
+    rising = np.cumsum(np.hstack([first, inner]), axis=1)
+    falling = np.cumsum(np.hstack([last, inner[:, ::-1]]), axis=1)
+    return rising, falling[:, ::-1]
+
+
+def _differences(values: FloatArray) -> FloatArray:
+    """Value and derivatives, as of `_tails`, by central differences on `STENCIL`."""
     level, right, left, up, down, both, neither = values
-    gradient = np.array([right - left, up - down]) / (2 * WIDTH)
     mixed = (both + neither + 2 * level - right - left - up - down) / 2
     pure = np.array([right + left, up + down]) - 2 * level
-    curve = np.array([[pure[0], mixed], [mixed, pure[1]]]) / WIDTH**2
-    return gradient, curve, float(level)
+    slopes = np.array([right - left, up - down]) / (2 * WIDTH)
+    return np.array([level, *slopes, *np.array([pure[0], mixed, pure[1]]) / WIDTH**2])
 
 
 def _condensed(

@@ -3,7 +3,6 @@
 from typing import Any, ClassVar, final
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
 
 from truepool.core import kernels
 from truepool.core.arrays import (
@@ -15,7 +14,7 @@ from truepool.core.arrays import (
     mean_report,
 )
 from truepool.core.errors import SettingError
-from truepool.core.seeds import short_seed
+from truepool.core.kernels.reference import MISSING
 from truepool.measures.calibration import clipped_log_scale
 from truepool.panel.panel import Panel
 from truepool.pools.interface import Pool, learned
@@ -29,6 +28,8 @@ CUT_MARGIN = 1e-9
 """How far a cut lies above the reports, or the mean log-odds, that it falls on."""
 CUT_DECIMALS = 9
 """Reports that are equal to so many decimals are one report to training."""
+NO_SHARE = 10 * np.finfo(np.float64).eps
+"""The share of a class that no case has, and one minus that of one that all have."""
 NODES = ("feature", "cut", "left", "right", "missing_left", "value")
 """Arrays with one entry per node."""
 
@@ -38,9 +39,9 @@ class Boosted(Pool):
     """Small trees on the reports and their mean log-odds, by gradient boosting.
 
     It finds what a weighted sum cannot: an agent that is right only where others are
-    unsure, or reports that mean less near 0 and 1. It needs some hundred cases. Trained
-    by scikit-learn's histogram boosting, which takes missing reports as they are;
-    evaluated by a compiled loop over plain arrays.
+    unsure, or reports that mean less near 0 and 1. It needs some hundred cases. The
+    trees are those of scikit-learn's histogram boosting, grown by a compiled loop: on
+    few cases ten times as fast. Missing reports are taken as they are.
 
     Parameters
     ----------
@@ -95,14 +96,6 @@ class Boosted(Pool):
                 "boosting needs at least 1 tree, 2 leaves and a rate in (0, 1]; got "
                 f"trees={self.trees}, leaves={self.leaves}, rate={self.rate}"
             )
-        model = HistGradientBoostingClassifier(
-            max_iter=self.trees,
-            max_leaf_nodes=self.leaves,
-            learning_rate=self.rate,
-            min_samples_leaf=MIN_LEAF_SIZE,
-            early_stopping=False,
-            random_state=short_seed(self.seed),
-        )
         missing = np.isnan(panel.values[:, :, 0])
         self.always_ = np.asarray(~missing.any(axis=0))
         self.never_ = np.asarray(missing.all(axis=0))
@@ -111,22 +104,73 @@ class Boosted(Pool):
             panel.values[:, order], self.always_[order], self.never_[order]
         )
         # Dividing by a sum moves last bits; no cut may lie between such reports.
-        model.fit(features.round(CUT_DECIMALS), panel.outcomes, case_weights)
-        seen = model.classes_
-        self.nodes_ = _nodes(model)
+        features = features.round(CUT_DECIMALS)
+        seen, outcomes = np.unique(panel.outcomes, return_inverse=True)
+        if panel.classes == 2:
+            seen, outcomes = np.arange(2), panel.outcomes.copy()
+        self._place_classes(seen, outcomes, panel.classes, case_weights)
+        start = self.baseline_[self.columns_]
+        self.nodes_ = self._grow(features, outcomes, case_weights, start)
         self._move_features(np.array(order), panel.values.shape[2])
-        # A class that no training case had keeps a probability of 0.
-        self.baseline_ = np.full(1 if panel.classes == 2 else panel.classes, -np.inf)
-        if panel.classes > 2 and len(seen) == 2:
-            # One tree per round for the second class seen, against the first.
-            self.baseline_[seen] = 0.0, float(model._baseline_prediction.item())
-            self.columns_ = seen[1:]
-        elif panel.classes > 2:
-            self.baseline_[seen] = model._baseline_prediction.ravel()
-            self.columns_ = seen
-        else:
-            self.baseline_[:] = model._baseline_prediction.ravel()
+
+    def _place_classes(
+        self,
+        seen: IntArray,
+        outcomes: IntArray,
+        classes: int,
+        case_weights: FloatArray | None,
+    ) -> None:
+        """Which class each tree of a round adds to, and where boosting starts."""
+        counts = np.bincount(outcomes, case_weights, len(seen))
+        shares = np.clip(counts / counts.sum(), NO_SHARE, 1.0 - NO_SHARE)
+        if classes == 2:
             self.columns_ = np.zeros(1, dtype=np.int64)
+            self.baseline_ = np.log(shares[1:] / (1.0 - shares[1:]))
+            return
+        # A class that no training case had keeps a probability of 0. Of two classes
+        # seen, one tree per round is for the second, against the first.
+        logs = np.log(shares)
+        logs -= logs[0] if len(seen) == 2 else logs.mean()
+        self.baseline_ = np.full(classes, -np.inf)
+        self.baseline_[seen] = logs
+        self.columns_ = seen[1:] if len(seen) == 2 else seen
+
+    def _grow(
+        self,
+        features: FloatArray,
+        outcomes: IntArray,
+        case_weights: FloatArray | None,
+        start: FloatArray,
+    ) -> dict[str, FloatArray | IntArray]:
+        """All trees in one set of arrays, on features (T, F)."""
+        weights = np.zeros(0) if case_weights is None else np.array(case_weights)
+        bins = np.full(features.T.shape, MISSING, np.uint8)
+        cuts = []
+        for column, row in zip(features.T.copy(), bins, strict=True):
+            order = np.argsort(column)
+            order = order[: np.count_nonzero(~np.isnan(column))]
+            values = column[order]
+            cuts.append(_cuts(values, weights[order] if weights.size else None))
+            row[order] = np.searchsorted(cuts[-1], values)
+        sizes = np.array([len(own) + 1 for own in cuts])
+        missing = (bins == MISSING).any(axis=1).astype(np.int64)
+        shape = self.trees, self.leaves, self.rate, MIN_LEAF_SIZE
+        roots, nodes, value = kernels.boost(
+            bins, sizes, missing, outcomes, weights, start, *shape
+        )
+        feature, last = nodes[:, 0], nodes[:, 1]
+        # Behind the last bin only missing features are left.
+        table = np.full((len(cuts), MISSING), np.inf)
+        for row, own in zip(table, cuts, strict=True):
+            row[: len(own)] = own
+        names = ("left", "right", "missing_left")
+        return {
+            "roots": roots,
+            "feature": feature,
+            "cut": np.where(feature < 0, 0.0, table[feature, last]),
+            **dict(zip(names, nodes[:, 2:].T.copy(), strict=True)),
+            "value": value,
+        }
 
     def _move_features(self, order: IntArray, coordinates: int) -> None:
         """Let the trees read the agents where they are, not where they were ordered."""
@@ -211,23 +255,26 @@ def _features(values: FloatArray, always: BoolArray, never: BoolArray) -> FloatA
     return np.concatenate([flat, crowd], axis=1)
 
 
-def _nodes(model: HistGradientBoostingClassifier) -> dict[str, FloatArray | IntArray]:
-    """All trees in one set of arrays; children are counted from the first node."""
-    grown = [tree.nodes for trees in model._predictors for tree in trees]
-    sizes = np.array([len(nodes) for nodes in grown])
-    roots = np.cumsum(sizes) - sizes
-    nodes = np.concatenate(grown)
-    offset = np.repeat(roots, sizes)
-    leaf = nodes["is_leaf"].astype(bool)
-    return {
-        "roots": roots.astype(np.int64),
-        "feature": np.where(leaf, -1, nodes["feature_idx"]).astype(np.int64),
-        "cut": nodes["num_threshold"].astype(np.float64),
-        "left": (nodes["left"] + offset).astype(np.int64),
-        "right": (nodes["right"] + offset).astype(np.int64),
-        "missing_left": nodes["missing_go_to_left"].astype(np.int64),
-        "value": nodes["value"].astype(np.float64),
-    }
+def _cuts(values: FloatArray, case_weights: FloatArray | None) -> FloatArray:
+    """Where a sorted feature is cut into at most `MISSING` bins.
+
+    Between all values where there are so few, else at quantiles of the cases.
+
+    >>> _cuts(np.array([0.1, 0.3, 0.3]), None)
+    array([0.2])
+    """
+    distinct = values[np.diff(values, prepend=-np.inf) > 0]
+    if len(distinct) <= MISSING:
+        return np.asarray((distinct[1:] + distinct[:-1]) / 2)
+    weights = np.ones(len(values)) if case_weights is None else case_weights
+    mass = np.cumsum(weights)
+    # In the arithmetic of scikit-learn, whose last bits decide about ties.
+    wanted = np.linspace(0.0, 100.0, MISSING + 1)[1:-1] / 100 * mass[-1]
+    last = len(values) - 1
+    place = np.minimum(np.searchsorted(mass, wanted), last)
+    beyond = mass[place] - wanted > np.finfo(np.float64).eps
+    after = np.minimum(np.where(beyond, place, place + 1), last)
+    return np.unique((values[place] + values[after]) / 2)
 
 
 def _depth(nodes: dict[str, FloatArray | IntArray]) -> int:

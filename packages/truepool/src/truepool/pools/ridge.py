@@ -21,7 +21,7 @@ from truepool.pools.interface.stacked import (
     probabilities_of,
 )
 from truepool.pools.training import imputation
-from truepool.pools.training.logistic import LogisticData, solve
+from truepool.pools.training.logistic import LogisticData, solve, solve_path
 
 STRENGTHS = np.logspace(-4, 2, 7)
 """The grid of inverse penalties."""
@@ -29,8 +29,9 @@ DEFAULT = 1.0
 """The inverse penalty where the cases are too few for folds."""
 MOST_FEATURES = 1000
 """Most features, or cases where they are fewer: 36 models solve for so many slopes."""
-ENOUGH = 1e-5
-"""Precision of the models that are only compared; see `logistic.newton`."""
+ENOUGH = 1e-4
+"""Precision of the models that are only compared, see `measures.newton.Minimizer`: the
+losses of 20,000 cases together are then right to a tenth."""
 SCALES: dict[str, imputation.Scale] = {
     "log-odds": clipped_log_scale,
     "reports": lambda values: values,
@@ -98,7 +99,7 @@ class Ridge(Pool):
             )
         with one_blas_thread():
             self._fill_in(panel, case_weights)
-            self._solve(panel, case_weights, self._choose_strength(panel, case_weights))
+            self._solve(panel, case_weights, *self._choose(panel, case_weights))
 
     def refit(self, panel: Panel, case_weights: FloatArray | None = None) -> Self:
         """Return a pool that learned from another panel, with the same penalty."""
@@ -116,32 +117,39 @@ class Ridge(Pool):
         self.imputation_ = imputation.learn_from(panel, case_weights, scale, self.seed)
 
     def _solve(
-        self, panel: Panel, case_weights: FloatArray | None, strength: float
+        self,
+        panel: Panel,
+        case_weights: FloatArray | None,
+        strength: float,
+        near: FloatArray | None = None,
     ) -> None:
         self.strength_ = strength
         data = self._data(panel, case_weights)
-        self.coefficients_ = data.expand(solve(data, 1.0 / strength))
+        self.coefficients_ = data.expand(solve(data, 1.0 / strength, near))
 
     def _data(self, panel: Panel, case_weights: FloatArray | None) -> LogisticData:
         features = features_of(panel.values, SCALES[self.scale], self.imputation_)
         cases = np.ones(len(panel)) if case_weights is None else case_weights
         return LogisticData.build(features, panel.outcomes, panel.classes, cases)
 
-    def _choose_strength(self, panel: Panel, case_weights: FloatArray | None) -> float:
-        """Return the strength of least log loss out of fold."""
+    def _choose(
+        self, panel: Panel, case_weights: FloatArray | None
+    ) -> tuple[float, FloatArray | None]:
+        """Return the strength of least log loss out of fold; coefficients near by."""
         panel, case_weights = thin(panel, case_weights, self.seed)
         try:
             pairs = panel_splits(panel, self.cv, self.seed)
         except SettingError:  # too few cases for folds: nothing to choose by
-            return DEFAULT
+            return DEFAULT, None
         data = self._data(panel, case_weights)
         losses = np.zeros(len(STRENGTHS))
         path: list[FloatArray] = []
         for learn, test in pairs:
             known, new = data.take(learn), data.take(test)
-            path = _solve_path(known, path)
-            losses += [new.loss(found) for found in path]
-        return float(STRENGTHS[np.argmin(losses)])
+            path = solve_path(known, 1.0 / STRENGTHS, path, ENOUGH)
+            losses += new.losses(path)
+        best = int(np.argmin(losses))
+        return float(STRENGTHS[best]), path[best]
 
     def _explanation(self) -> Explanation:
         learned = [Parameter("penalty", 1 / self.strength_, "larger: closer to even")]
@@ -156,12 +164,3 @@ class Ridge(Pool):
         features = features_of(values, SCALES[self.scale], self.imputation_)
         slopes, intercepts = self.coefficients_[:, :-1], self.coefficients_[:, -1]
         return probabilities_of(features @ slopes.T + intercepts)
-
-
-def _solve_path(data: LogisticData, near: list[FloatArray]) -> list[FloatArray]:
-    """Coefficients for each strength, from those of another fold if there are any."""
-    path: list[FloatArray] = []
-    for i, strength in enumerate(STRENGTHS):
-        start = near[i] if near else path[-1] if path else None
-        path.append(solve(data, 1.0 / strength, start, ENOUGH))
-    return path

@@ -1,8 +1,10 @@
 """A log-odds pool shrunk towards equal weights by empirical Bayes."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
-from typing import ClassVar, final
+from typing import ClassVar, TypeAlias, final
 
 import numpy as np
 from scipy.special import expit, log_softmax
@@ -10,13 +12,14 @@ from scipy.special import expit, log_softmax
 from truepool.core.arrays import FloatArray, IntArray, logit, mean_report
 from truepool.core.engine import one_blas_thread
 from truepool.core.errors import SettingError
+from truepool.measures.newton import BinaryLoss, Minimizer, Terms
 from truepool.measures.shrinkage import cells_of
 from truepool.panel.panel import Panel
 from truepool.panel.sparse import SPARSE_FILL, SparseReports
 from truepool.pools.interface import Pool, learned
 from truepool.pools.interface.stacked import probabilities_of
 from truepool.pools.training.certainty import choose_clip
-from truepool.pools.training.logistic import Terms, binary_terms, newton, row_space
+from truepool.pools.training.logistic import MANY_CASES, row_space, some
 from truepool.pools.training.sparse_tilts import SparseTilts, log_odds_apart
 
 SHIFTS = (0.0, 0.5, 1.5)
@@ -24,20 +27,24 @@ STRETCHES = (0.0, 0.3, 1.0)
 TILTS = (0.0, 0.1, 0.3, 1.0)
 """Prior standard deviations that are tried: of the shift b, of the stretch a - 1 and of
 each agent's tilt d. They were fixed on a study of 17 panels and checked on 6 others."""
-GRID = [
-    (shift, stretch, tilt)
-    for i, (shift, stretch) in enumerate(product(SHIFTS, STRETCHES))
-    for tilt in (TILTS if i % 2 == 0 else TILTS[::-1])
-]
-"""All settings, each beside its neighbours."""
+Widths: TypeAlias = tuple[float, float, float]
+GRID: list[Widths] = sorted(
+    product(SHIFTS, STRETCHES, TILTS),
+    key=lambda widths: ([width > 0 for width in widths[::-1]], widths[::-1]),
+    reverse=True,
+)
+"""All settings, those without a 0 first; of the same zeros, the modes are close."""
 ZERO_WIDTH = 1e-3
 """The standard deviation that stands for 0."""
 WIDE_PRIOR = 1.0
 """A prior this wide or wider costs half a unit of log evidence more."""
 NO_EVIDENCE = -1e300
 """The log evidence of a setting that has none."""
+RULED_OUT = 15.0
+"""Log evidence of some of the cases by which a setting is worse than the best one where
+all cases are not asked. It counts within log 100 = 4.6."""
 PRECISION = 1e-7
-"""Precision of each fit; see `logistic.newton`."""
+"""Precision of each fit; see `measures.newton.Minimizer`."""
 MIN_SHARE = 0.01
 """Settings below this share of the largest weight are dropped."""
 MOST_TILTS = 1000
@@ -110,16 +117,9 @@ class Shrunk(Pool):
         self.clip_ = choose_clip(self.clip, panel, case_weights)
         cases = np.ones(len(panel)) if case_weights is None else case_weights
         design, back = self._design(panel)
-        fits, scores = [], []
-        fit = np.zeros(design.size)
         with one_blas_thread():
-            for widths in GRID:
-                # The neighbour's mode is near: a step or two on many cases.
-                fit, evidence = posterior_mode(
-                    design, panel.outcomes, cases, widths, fit
-                )
-                fits.append(fit)
-                scores.append(evidence - _complexity(widths))
+            settings = _promising(design, panel.outcomes, cases)
+            fits, scores = fit_settings(design, panel.outcomes, cases, settings)
         # Case weights as far apart as 1e15 can leave a Hessian that is singular in
         # rounding: such a setting has no evidence.
         found = np.where(np.isfinite(scores), scores, NO_EVIDENCE)
@@ -229,68 +229,86 @@ def check_size(panel: Panel) -> None:
         )
 
 
-def posterior_mode(
+def fit_settings(
     design: "Design | SparseTilts",
     outcomes: IntArray,
     cases: FloatArray,
-    widths: tuple[float, float, float],
-    start: FloatArray,
+    settings: list[Widths],
+) -> tuple[list[FloatArray], list[float]]:
+    """Coefficients (P,) for each setting, and its log evidence less its complexity."""
+    happened = (outcomes == 1).astype(np.float64)
+    terms: Callable[[FloatArray], Terms]
+    if isinstance(design, SparseTilts):
+        terms = partial(design.terms, happened, cases)
+    elif design.parts.shape[1] == 1:
+        parts = np.ascontiguousarray(design.parts[:, 0].T)
+        terms = BinaryLoss(parts, design.anchor[:, 0].copy(), happened, cases)
+    else:
+        terms = partial(_terms, design, outcomes, cases)
+    mode = Minimizer(terms, np.zeros(design.size), float(cases.sum()), PRECISION)
+    fits, scores = [], []
+    for widths in settings:
+        fit, evidence = posterior_mode(design, mode, widths)
+        fits.append(fit)
+        scores.append(evidence - _complexity(widths))
+    return fits, scores
+
+
+def _promising(
+    design: "Design | SparseTilts", outcomes: IntArray, cases: FloatArray
+) -> list[Widths]:
+    """Settings that some of many cases do not rule out: the others would not count."""
+    T = len(outcomes)
+    if isinstance(design, SparseTilts) or T <= MANY_CASES:
+        return GRID
+    part = some(T)
+    smaller = Design(design.anchor[part], design.parts[part])
+    _, scores = fit_settings(smaller, outcomes[part], cases[part], GRID)
+    found = np.nan_to_num(scores, nan=-np.inf)
+    return [
+        widths
+        for widths, score in zip(GRID, found, strict=True)
+        if score >= found.max() - RULED_OUT
+    ]
+
+
+def posterior_mode(
+    design: "Design | SparseTilts", mode: Minimizer, widths: Widths
 ) -> tuple[FloatArray, float]:
     """Coefficients (P,) at the mode for given prior widths, and the log evidence."""
+    precision = _precisions(design, widths)
+    theta, value, hessian = mode.find(precision)
+    spread = float(np.linalg.slogdet(hessian)[1])
+    return theta, float(np.log(precision).sum()) / 2 - value - spread / 2
+
+
+def _precisions(design: "Design | SparseTilts", widths: Widths) -> FloatArray:
     C = 1 if isinstance(design, SparseTilts) else design.parts.shape[1]
-    precision = _precisions(C, design.size, widths)
-    if isinstance(design, SparseTilts):
-        happened = (outcomes == 1).astype(np.float64)
-
-        def terms(theta: FloatArray) -> Terms:
-            return design.terms(happened, cases, precision, theta)
-    elif C == 1:
-        anchor, parts = design.anchor[:, 0], design.parts[:, 0]
-        happened = (outcomes == 1).astype(np.float64)
-
-        def terms(theta: FloatArray) -> Terms:
-            return binary_terms(parts, anchor, happened, cases, precision, theta)
-    else:
-
-        def terms(theta: FloatArray) -> Terms:
-            return _terms(design, outcomes, cases, precision, theta)
-
-    theta, value, hessian = newton(terms, start, float(cases.sum()), PRECISION)
-    spread = np.linalg.slogdet(hessian)[1]
-    return theta, float(np.log(precision).sum() / 2 - value - spread / 2)
-
-
-def _precisions(C: int, P: int, widths: tuple[float, float, float]) -> FloatArray:
     shift, stretch, tilt = (max(width, ZERO_WIDTH) for width in widths)
     # K shifts of half the variance each give every pair of classes the width asked for.
     shifts = [(1.0 if C == 1 else 2.0) / shift**2] * C
-    tilts = [1.0 / tilt**2] * (P - C - 1)
+    tilts = [1.0 / tilt**2] * (design.size - C - 1)
     return np.array([*shifts, 1.0 / stretch**2, *tilts])
 
 
 def _terms(
-    design: Design,
-    outcomes: IntArray,
-    cases: FloatArray,
-    precision: FloatArray,
-    theta: FloatArray,
+    design: Design, outcomes: IntArray, cases: FloatArray, theta: FloatArray
 ) -> Terms:
-    """Minus the log posterior of K classes, its gradient and its Hessian (P, P)."""
+    """Log loss of K classes, its gradient and its Hessian (P, P)."""
     T, K, P = design.parts.shape
     logs = log_softmax(design.anchor + design.parts @ theta, axis=1)
     p = np.exp(logs)
     happened = outcomes[:, None] == np.arange(K)
     loss = -float(cases @ logs[happened])
     error = (p - happened) * cases[:, None]
-    gradient = error.ravel() @ design.parts.reshape(T * K, P) + precision * theta
+    gradient = error.ravel() @ design.parts.reshape(T * K, P)
     mean = np.einsum("tk,tkp->tp", p, design.parts)
     centred = (design.parts - mean[:, None]).reshape(T * K, P)
     hessian = (centred * (p * cases[:, None]).reshape(-1, 1)).T @ centred
-    hessian[np.diag_indices(P)] += precision
-    return loss + float(precision @ theta**2) / 2, gradient, hessian
+    return loss, gradient, hessian
 
 
-def _complexity(widths: tuple[float, float, float]) -> float:
+def _complexity(widths: Widths) -> float:
     """Log evidence that a setting must earn: one per width, half more if wide."""
     used = np.array(widths)
     return float((used > 0).sum() + (used >= WIDE_PRIOR).sum() / 2)

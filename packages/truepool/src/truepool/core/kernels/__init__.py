@@ -8,20 +8,18 @@ import os
 from importlib import import_module
 from importlib.util import find_spec
 
-fast = find_spec("numba") and os.environ.get("TRUEPOOL_KERNELS") != "reference"
+plain = os.environ.get("TRUEPOOL_KERNELS") == "reference"
+fast = find_spec("numba") is not None and not plain
 chosen = import_module(f"truepool.core.kernels.{'compiled' if fast else 'reference'}")
 online = import_module("truepool.core.kernels.online_compiled") if fast else None
 """The compiled loop over cases; without it `truepool.online` runs in plain numpy."""
-mixture = class_mixture = draw_reports = None
-"""A weighted mean of fitted pools, for two classes and for more; without them each pool
-is evaluated by itself. Reports for two classes without gaps, see
-`pools.training.imputation`."""
+find = None
+"""The minimum of a log loss on few cases; without it `measures.newton` finds it."""
 if fast:
-    two = import_module("truepool.core.kernels.mixture_compiled")
-    mixture, draw_reports = two.mixture, two.draw_reports
-    more = import_module("truepool.core.kernels.class_mixture_compiled")
-    class_mixture = more.class_mixture
+    find = import_module("truepool.core.kernels.newton_compiled").find
 
+growth = import_module("truepool.core.kernels.boosting_compiled") if fast else chosen
+boost = growth.boost
 scan = chosen.scan
 linear = chosen.linear
 linear_columns = chosen.linear_columns
@@ -33,11 +31,11 @@ report_counts = chosen.report_counts
 sparse_gram = chosen.sparse_gram
 
 __all__ = [
-    "class_mixture",
-    "draw_reports",
+    "boost",
+    "fast",
+    "find",
     "linear",
     "linear_columns",
-    "mixture",
     "online",
     "report_counts",
     "scan",

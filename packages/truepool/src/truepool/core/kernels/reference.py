@@ -5,7 +5,6 @@ Arrays are float64, C-contiguous and already checked; NaN is a missing report.
 """
 
 from collections.abc import Sequence
-from enum import IntEnum
 
 import numpy as np
 
@@ -14,27 +13,14 @@ from truepool.core.arrays import Array, FloatArray, IntArray
 MIN_SHARE = 1e-12
 """Share of the weight below which the others count as having none."""
 
+MISSING = 255
+"""The bin of a missing feature."""
+
+SMALLEST_HESSIAN = 1e-3
+"""A leaf has at least this sum of second derivatives; scikit-learn's default."""
+
 EDGE = 1e-12
 """A pool this close to the threshold counts as equal, as in measures.decisions."""
-
-
-class Kind(IntEnum):
-    """What the numbers of a member of a compiled mixture mean.
-
-    Two classes have one coordinate: read K = 1, and K - 1 = 1 where log-odds are meant.
-    """
-
-    LINEAR = 0  # N weights
-    TRIMMED = 1  # the share cut off at each end
-    ANCHORED = 2  # clip, then per fit: share, K shifts, stretch, N tilts
-    SCALED = 3  # clip, factor, K - 1 shifts, N weights
-    BETA = 4  # a and b of each class, N weights
-    BEST = 5  # N losses
-    LOG_ODDS = 6  # what fills in N (K - 1) of them: their means, pulls and loadings;
-    # then per model and class: N (K - 1) slopes, intercept
-    REPORTS = 7  # the same of N K reports
-    TREES = 8  # K baselines; per agent 0, 1 where it always reported, 2 where never;
-    # for more than two classes then the classes of consecutive trees
 
 
 def scan(values: FloatArray) -> tuple[int, int]:
@@ -204,3 +190,56 @@ def trees(
             node = np.where(inner, np.where(goes_left, left[node], right[node]), node)
         out[:, j % columns] += value[node]
     return out
+
+
+def boost(
+    bins: Array,
+    sizes: IntArray,
+    missing: IntArray,
+    outcomes: IntArray,
+    weights: FloatArray,
+    baseline: FloatArray,
+    rounds: int,
+    leaves: int,
+    rate: float,
+    least: int,
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Trees of gradient boosting by scikit-learn: roots, nodes (n, 5), values (n,).
+
+    ``bins`` (F, T) are the features of the cases, of ``sizes`` (F,) bins each, and
+    `MISSING` where one is missing; ``missing`` (F,) says where any is. ``outcomes`` are
+    0 or 1, or of as many classes as ``baseline`` (J,) has scores to start from;
+    ``weights`` are (T,), or empty when all cases count the same. A node has its
+    feature, -1 in a leaf, the last bin that goes left, its left and its right child,
+    and whether missing ones go left. A leaf has at least ``least`` cases.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
+
+    model = HistGradientBoostingClassifier(
+        max_iter=rounds,
+        max_leaf_nodes=leaves,
+        learning_rate=rate,
+        min_samples_leaf=least,
+        early_stopping=False,
+    )
+    features = np.where(bins.T == MISSING, np.nan, bins.T)
+    with threadpool_limits(1):  # more of them than free cores take ten times as long
+        model.fit(features, outcomes, weights if weights.size else None)
+    grown = [tree.nodes for trees in model._predictors for tree in trees]
+    ends = np.cumsum([len(nodes) for nodes in grown])
+    nodes = np.concatenate(grown)
+    offset = np.repeat(ends - np.diff(ends, prepend=0), np.diff(ends, prepend=0))
+    leaf = nodes["is_leaf"].astype(bool)
+    last = sizes[nodes["feature_idx"]] - 1
+    cut = np.minimum(np.floor(nodes["num_threshold"]), last)
+    columns = (
+        np.where(leaf, -1, nodes["feature_idx"]),
+        np.where(leaf, 0, cut),
+        np.where(leaf, 0, nodes["left"] + offset),
+        np.where(leaf, 0, nodes["right"] + offset),
+        np.where(leaf, 0, nodes["missing_go_to_left"]),
+    )
+    table = np.stack(columns, axis=1).astype(np.int64)
+    roots = ends - np.diff(ends, prepend=0)
+    return roots, table, np.where(leaf, nodes["value"], 0.0)

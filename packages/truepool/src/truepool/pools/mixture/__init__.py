@@ -1,14 +1,16 @@
 """Weighted means of fitted pools, evaluated together where they can be compiled."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from enum import IntEnum
+from functools import cache
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
 from truepool.core import kernels
 from truepool.core.arrays import FloatArray, IntArray, logit
-from truepool.core.kernels.reference import Kind
 from truepool.pools.best_agent import BestAgent
 from truepool.pools.beta import Beta
 from truepool.pools.boosted import Boosted
@@ -35,11 +37,26 @@ NO_TREES = (
 )
 
 
+class Kind(IntEnum):
+    """What the numbers of a member of a compiled mixture mean."""
+
+    LINEAR = 0  # N weights
+    TRIMMED = 1  # the share cut off at each end
+    ANCHORED = 2  # clip, then per fit: share, shift, stretch, N tilts
+    SCALED = 3  # clip, factor, shift, N weights
+    BETA = 4  # a, b, N weights
+    BEST = 5  # N losses
+    LOG_ODDS = 6  # what fills in N log-odds: their means, pulls and loadings; then per
+    # model: N slopes, intercept
+    REPORTS = 7  # the same of N reports
+    TREES = 8  # baseline; per agent 0, 1 where it always reported, 2 where never
+
+
 class Mixture:
     """A weighted mean of fitted pools, of their probabilities or of their log-odds.
 
-    Members that have a compiled form are evaluated by one call, the others one by one.
-    The answers agree to rounding. Log-odds are averaged of two classes only.
+    For two classes, members that have a compiled form are evaluated by one call; others
+    one by one. The answers agree to rounding. Log-odds are averaged of two classes.
     """
 
     def __init__(
@@ -49,7 +66,6 @@ class Mixture:
         self.others: list[tuple[float, Pool]] = []
         members, used, numbers = [], [], [np.zeros(0)]
         self._trees: tuple[Any, ...] = NO_TREES
-        self._evaluate: Any = None
         end = 0
         for pool, share in zip(pools, shares.tolist(), strict=True):
             form = _compiled_form(pool)
@@ -57,7 +73,6 @@ class Mixture:
                 self.others.append((share, pool))
                 continue
             kind, own = form
-            self._evaluate = _kernel(pool)
             if isinstance(pool, Boosted):
                 self._trees = _trees(pool)
             members.append((int(kind), end, end + own.size))
@@ -73,10 +88,9 @@ class Mixture:
         if not self._shares.size:
             pooled = np.zeros((len(values), values.shape[2]))
         else:
-            clip = (CERTAIN,) if self.log_odds else ()
-            pooled = self._evaluate(
-                values, self._members, self._shares, self._numbers, *self._trees, *clip
-            )
+            clip = CERTAIN if self.log_odds else 0.0
+            members = self._members, self._shares, self._numbers, *self._trees
+            pooled = compiled().mixture(values, *members, clip)
         for share, pool in self.others:
             answer = pool.combine(values)
             pooled = pooled + share * (
@@ -85,18 +99,19 @@ class Mixture:
         return np.asarray(expit(pooled) if self.log_odds else pooled)
 
 
-def _kernel(pool: Pool) -> Any:
-    """The compiled loop for the classes of a pool; None where there is none."""
-    return kernels.mixture if len(pool.classes_) == 2 else kernels.class_mixture
+@cache
+def compiled() -> Any:
+    """Return the loops in `mixture_compiled`; None where nothing is compiled."""
+    name = "truepool.pools.mixture.compiled"
+    return import_module(name) if kernels.fast else None
 
 
 def _compiled_form(pool: Pool) -> tuple[Kind, FloatArray] | None:
     """Kind and numbers of a fitted pool, or None if it has no compiled form."""
     encode = ENCODERS.get(type(pool))
-    if encode is None or _kernel(pool) is None:
+    if encode is None or compiled() is None or len(pool.classes_) > 2:
         return None
-    K = len(pool.classes_)
-    form = encode(pool, Sizes(len(pool.agents_), 1 if K == 2 else K, K - 1))
+    form = encode(pool, len(pool.agents_))
     if form is None:
         return None
     kind, numbers, width = form
@@ -105,84 +120,70 @@ def _compiled_form(pool: Pool) -> tuple[Kind, FloatArray] | None:
     return (kind, flat) if flat.size == width else None
 
 
-class Sizes(NamedTuple):
-    """Number of agents, of coordinates, and of log-odds per report."""
-
-    N: int
-    C: int
-    J: int
-
-
 Form = tuple[Kind, tuple[Any, ...], int]
 """Kind, numbers, and how many of them there must be."""
 
 
-def _linear(pool: Any, of: Sizes) -> Form:
-    return Kind.LINEAR, (pool.weights_,), of.N
+def _linear(pool: Any, N: int) -> Form:
+    return Kind.LINEAR, (pool.weights_,), N
 
 
-def _median(pool: Any, of: Sizes) -> Form:
+def _median(pool: Any, N: int) -> Form:
     return Kind.TRIMMED, (0.5,), 1
 
 
-def _trimmed(pool: Any, of: Sizes) -> Form:
+def _trimmed(pool: Any, N: int) -> Form:
     return Kind.TRIMMED, (pool.alpha,), 1
 
 
-def _best(pool: Any, of: Sizes) -> Form:
-    return Kind.BEST, (pool.losses_,), of.N
+def _best(pool: Any, N: int) -> Form:
+    return Kind.BEST, (pool.losses_,), N
 
 
-def _log_odds(pool: Any, of: Sizes) -> Form:
-    unmoved = np.zeros(of.C + 1 + of.N)
-    return Kind.ANCHORED, (pool.clip_, 1.0, unmoved), 2 + unmoved.size
+def _log_odds(pool: Any, N: int) -> Form:
+    return Kind.ANCHORED, (pool.clip_, 1.0, np.zeros(2 + N)), 4 + N
 
 
-def _shrunk(pool: Any, of: Sizes) -> Form:
-    M = len(pool.shares_)
+def _shrunk(pool: Any, N: int) -> Form:
     fits = np.column_stack([pool.shares_, pool.fits_])
-    return Kind.ANCHORED, (pool.clip_, fits), 1 + M * (of.C + 2 + of.N)
+    return Kind.ANCHORED, (pool.clip_, fits), 1 + len(pool.shares_) * (3 + N)
 
 
-def _platt(pool: Any, of: Sizes) -> Form | None:
-    return _scaled(pool, pool.shift_, of)
+def _platt(pool: Any, N: int) -> Form | None:
+    return _scaled(pool, pool.shift_, N)
 
 
-def _extremized(pool: Any, of: Sizes) -> Form | None:
-    return None if np.isnan(pool.factor_) else _scaled(pool, np.zeros(of.J), of)
+def _extremized(pool: Any, N: int) -> Form | None:
+    return None if np.isnan(pool.factor_) else _scaled(pool, np.zeros(1), N)
 
 
-def _scaled(pool: Any, shifts: FloatArray, of: Sizes) -> Form | None:
+def _scaled(pool: Any, shift: FloatArray, N: int) -> Form | None:
     if ENCODERS.get(type(pool.pool_)) is not _linear:
         return None
-    numbers = (pool.clip_, pool.factor_, shifts, pool.pool_.weights_)
-    return Kind.SCALED, numbers, 2 + of.J + of.N
+    numbers = (pool.clip_, pool.factor_, shift, pool.pool_.weights_)
+    return Kind.SCALED, numbers, 3 + N
 
 
-def _beta(pool: Any, of: Sizes) -> Form | None:
+def _beta(pool: Any, N: int) -> Form | None:
     if ENCODERS.get(type(pool.pool_)) is not _linear:
         return None
-    return Kind.BETA, (pool.shape_, pool.pool_.weights_), 2 * of.C + of.N
+    return Kind.BETA, (pool.shape_, pool.pool_.weights_), 2 + N
 
 
-def _stacked(pool: Any, of: Sizes) -> Form:
+def _stacked(pool: Any, N: int) -> Form:
     coefficients = pool.parameters_["coefficients"]
-    width = 3 * of.N * of.J + len(coefficients) * of.C * (of.N * of.J + 1)
+    width = 3 * N + len(coefficients) * (N + 1)
     return Kind.LOG_ODDS, (pool.imputation_, coefficients), width
 
 
-def _ridge(pool: Any, of: Sizes) -> Form:
-    on_odds = pool.scale == "log-odds"
-    kind = Kind.LOG_ODDS if on_odds else Kind.REPORTS
-    read = of.N * (of.J if on_odds else of.C)
-    width = 3 * read + of.C * (read + 1)
-    return kind, (pool.imputation_, pool.coefficients_), width
+def _ridge(pool: Any, N: int) -> Form:
+    kind = Kind.LOG_ODDS if pool.scale == "log-odds" else Kind.REPORTS
+    return kind, (pool.imputation_, pool.coefficients_), 4 * N + 1
 
 
-def _boosted(pool: Any, of: Sizes) -> Form:
+def _boosted(pool: Any, N: int) -> Form:
     habits = np.where(pool.never_, 2.0, np.where(pool.always_, 1.0, 0.0))
-    columns = pool.columns_ if of.C > 1 else np.zeros(0)
-    return Kind.TREES, (pool.baseline_, habits, columns), of.C + of.N + columns.size
+    return Kind.TREES, (pool.baseline_, habits), 1 + N
 
 
 def _trees(pool: Boosted) -> tuple[Any, ...]:
@@ -191,7 +192,7 @@ def _trees(pool: Boosted) -> tuple[Any, ...]:
     return np.stack(table, axis=1), nodes["cut"], nodes["value"], nodes["roots"]
 
 
-ENCODERS: dict[type[Pool], Callable[[Any, Sizes], Form | None]] = {
+ENCODERS: dict[type[Pool], Callable[[Any, int], Form | None]] = {
     **dict.fromkeys((Mean, Brier, VCG, Convex), _linear),
     Median: _median,
     Trimmed: _trimmed,

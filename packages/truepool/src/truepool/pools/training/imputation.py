@@ -18,10 +18,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from truepool.core import kernels
-from truepool.core.arrays import FloatArray, from_log_scale, has_gaps
+from truepool.core.arrays import BoolArray, FloatArray, from_log_scale, has_gaps
 from truepool.core.engine import one_blas_thread
 from truepool.measures.calibration import clipped_log_scale
 from truepool.measures.folds import thin
+from truepool.panel.once import once_per_panel
 from truepool.panel.panel import Panel
 
 STEPS = 20
@@ -38,6 +39,7 @@ Scale: TypeAlias = Callable[[FloatArray], FloatArray]
 """What a pool reads of reports (T, N, C): (T, N, J)."""
 
 
+@once_per_panel
 def learn_from(
     panel: Panel, case_weights: FloatArray | None, scale: Scale, seed: int
 ) -> FloatArray:
@@ -104,8 +106,10 @@ def draw_reports(values: FloatArray, learned: FloatArray) -> FloatArray:
     >>> np.log(drawn / (1 - drawn))[:, 0, 1, 0].round(2)
     array([ 0.08,  0.08, -3.08, -3.08])
     """
-    if kernels.draw_reports is not None and values.shape[2] == 1:
-        return np.asarray(kernels.draw_reports(values, learned.ravel(), SIGNS))
+    if kernels.fast and values.shape[2] == 1:
+        from truepool.pools.mixture.compiled import draw_reports as draw
+
+        return np.asarray(draw(values, learned.ravel(), SIGNS))
     mean, pull, loading = learned
     x = clipped_log_scale(values)
     precision = 1.0 + np.where(np.isnan(x), 0.0, pull * loading).sum(axis=1)
@@ -147,17 +151,48 @@ def _one_factor(x: FloatArray, cases: FloatArray) -> FloatArray:
     spread = np.sqrt(_shrink((weights * z**2).sum(axis=0), count))
     spread[spread == 0.0] = 1.0  # all are constant
     z /= spread
-    counted, largest = z * cases[:, None], np.sqrt(MOST_SHARED)
-    factor = _leading(z, cases)
+    if reported.all() and z.shape[1] <= z.shape[0]:
+        loading = _full_loading(z, cases)
+    else:
+        loading = _loading(z, reported, cases, weights)
+    pull = loading / (1.0 - loading**2)
+    return np.stack([mean, pull / spread, loading * spread])
+
+
+def _loading(
+    z: FloatArray, reported: BoolArray, cases: FloatArray, weights: FloatArray
+) -> FloatArray:
+    """Loadings (N,) of standardised reports (T, N), 0 where they are missing."""
+    counted, factor = z * cases[:, None], _leading(z, cases)
     second = factor**2
     for _ in range(STEPS):
-        loading = _shrink(counted.T @ factor, weights.T @ second)
-        loading = np.clip(loading, -largest, largest)
+        loading = _limited(_shrink(counted.T @ factor, weights.T @ second))
         pull = loading / (1.0 - loading**2)
         variance = 1.0 / (1.0 + reported @ (pull * loading))
         factor = variance * (z @ pull)
         second = factor**2 + variance
-    return np.stack([mean, pull / spread, loading * spread])
+    return loading
+
+
+def _full_loading(z: FloatArray, cases: FloatArray) -> FloatArray:
+    """`_loading` where no report is missing: all it needs of the cases are products."""
+    products, total = (z * cases[:, None]).T @ z, np.full(z.shape[1], cases.sum())
+    _, vectors = np.linalg.eigh(products)
+    pull, variance = vectors[:, -1], np.zeros(())
+    size = pull @ products @ pull / total[0]
+    pull = pull / np.sqrt(size) if size > 0 else pull
+    for _ in range(STEPS):
+        toward = products @ pull
+        loading = _limited(_shrink(toward, pull @ toward + total * variance))
+        pull = loading / (1.0 - loading**2)
+        variance = np.asarray(1.0 / (1.0 + pull @ loading))
+        pull = variance * pull
+    return loading
+
+
+def _limited(loading: FloatArray) -> FloatArray:
+    largest = np.sqrt(MOST_SHARED)
+    return np.clip(loading, -largest, largest)
 
 
 def _shrink(total: FloatArray, count: FloatArray) -> FloatArray:

@@ -1,29 +1,25 @@
 """Penalised logistic regression, solved to the last digit and from a warm start."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, log_softmax
+from scipy.special import log_softmax
 
-from truepool.core.arrays import FloatArray, IntArray, blocks
-from truepool.measures.calibration import newton_step
+from truepool.core.arrays import FloatArray, IntArray
+from truepool.measures.newton import PRECISION, BinaryLoss, Minimizer, Terms
 
 NEWTON_PARAMETERS = 200
 """With more parameters the Hessian costs more than the steps that it saves."""
 SPREAD = 0.1
 """Typical p (1 - p), from which the quasi-Newton method starts."""
-STEPS, SMALLEST_STEP, PRECISION = 100, 1e-6, 1e-10
-"""Limits of Newton's method: its steps, how far one is shortened, and the fall per case
-that the next step promises when it has converged."""
 QUASI_PRECISION = 1e-8
 """The gradient per case at which the quasi-Newton method has converged."""
 INTERCEPT_PENALTY = 1e-12
 """Penalty per case on the intercepts, which settles what the data leave open."""
-Terms: TypeAlias = tuple[float, FloatArray, FloatArray]
-"""An objective, its gradient (P,) and its Hessian (P, P)."""
+MANY_CASES, SOME_CASES = 4_000, 1_000
+"""With more cases, some of them say where to begin."""
 LARGEST_LOSS = 1e3
 """What a case of a class that was never seen costs."""
 
@@ -71,45 +67,51 @@ class LogisticData:
         """Sets of coefficients, and coefficients per set."""
         return self.happened.shape[1], self.features.shape[1]
 
-    def loss(self, theta: FloatArray) -> float:
-        """Log loss, summed over the cases; at most `LARGEST_LOSS` per case."""
-        scores = self.features @ theta.T
-        if len(theta) == 1:
-            losses = softplus(scores[:, 0]) - self.happened[:, 0] * scores[:, 0]
-        else:
-            losses = -log_softmax(scores, axis=1)[self.happened > 0]
-        return float(self.cases @ np.minimum(losses, LARGEST_LOSS))
+    def losses(self, models: Sequence[FloatArray]) -> FloatArray:
+        """Log loss of each model, summed over the cases; `LARGEST_LOSS` at most of one.
 
-    def terms(self, flat: FloatArray, penalty: FloatArray) -> Terms:
-        """Penalised log loss at coefficients (P,), P = C F, with its derivatives."""
+        >>> data = LogisticData(np.ones((2, 1)), np.array([[1.0], [0.0]]), np.ones(2))
+        >>> data.losses([np.zeros((1, 1))]).round(3)
+        array([1.386])
+        """
+        theta = np.concatenate(models)
+        scores = (self.features @ theta.T).reshape(len(self.cases), len(models), -1)
+        if scores.shape[2] == 1:
+            losses = softplus(scores[:, :, 0]) - self.happened * scores[:, :, 0]
+        else:
+            logs = log_softmax(scores, axis=2)
+            losses = -np.where(self.happened[:, None] > 0, logs, 0.0).sum(axis=2)
+        return np.asarray(self.cases @ np.minimum(losses, LARGEST_LOSS))
+
+    def minimizer(self, start: FloatArray, precision: float) -> "Minimizer":
+        """Return what minimises the log loss under penalties."""
+        terms: Callable[[FloatArray], Terms] = self.terms
+        if self.happened.shape[1] == 1:
+            happened, nothing = self.happened[:, 0].copy(), np.zeros(len(self.cases))
+            features = np.ascontiguousarray(self.features.T)
+            terms = BinaryLoss(features, nothing, happened, self.cases)
+        return Minimizer(terms, start, float(self.cases.sum()), precision)
+
+    def terms(self, flat: FloatArray) -> Terms:
+        """Log loss of K classes at coefficients (P,), P = C F, with its derivatives."""
         C, F = self.shape
-        if C == 1:
-            happened, nothing = self.happened[:, 0], np.zeros(len(self.cases))
-            return binary_terms(
-                self.features, nothing, happened, self.cases, penalty[0], flat
-            )
-        value, gradient, fitted = self.slopes(flat, penalty)
+        value, gradient, fitted = self.slopes(flat)
         blocks = np.empty((C, F, C, F))
         for j in range(C):
             for k in range(j, C):
                 spread = fitted[:, j] * ((j == k) - fitted[:, k]) * self.cases
                 block = (self.features * spread[:, None]).T @ self.features
                 blocks[j, :, k] = blocks[k, :, j] = block
-        hessian = blocks.reshape(C * F, C * F)
-        hessian[np.diag_indices(C * F)] += penalty.ravel()
-        return value, gradient, hessian
+        return value, gradient, blocks.reshape(C * F, C * F)
 
-    def slopes(
-        self, flat: FloatArray, penalty: FloatArray
-    ) -> tuple[float, FloatArray, FloatArray]:
-        """Penalised log loss of K classes, gradient (P,), fitted probabilities."""
+    def slopes(self, flat: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Log loss of K classes, its gradient (P,), and fitted probabilities."""
         theta = flat.reshape(self.shape)
         logs = log_softmax(self.features @ theta.T, axis=1)
         fitted = np.exp(logs)
         loss = -float(self.cases @ (logs * self.happened).sum(axis=1))
         errors = (fitted - self.happened) * self.cases[:, None]
-        gradient = errors.T @ self.features + penalty * theta
-        return loss + float((penalty * theta**2).sum() / 2), gradient.ravel(), fitted
+        return loss, (errors.T @ self.features).ravel(), fitted
 
 
 def row_space(features: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -136,93 +138,67 @@ def softplus(scores: FloatArray) -> FloatArray:
     return tail + np.maximum(scores, 0.0)
 
 
-def binary_terms(
-    features: FloatArray,
-    offset: FloatArray,
-    happened: FloatArray,
-    cases: FloatArray,
-    penalty: FloatArray,
-    theta: FloatArray,
-) -> Terms:
-    """Penalised log loss of log-odds ``offset`` + features @ theta, with derivatives.
-
-    ``penalty`` (F,) times half the squared coefficients is added to the loss of all
-    cases.
-    """
-    loss = float(penalty @ theta**2) / 2
-    gradient, hessian = penalty * theta, np.diag(penalty)
-    for part in blocks(len(features), 2 * len(theta)):  # they fit into the cache
-        x, y, c = features[part], happened[part], cases[part]
-        scores = offset[part] + x @ theta
-        fitted = expit(scores)
-        loss += float(c @ (softplus(scores) - y * scores))
-        gradient += (c * (fitted - y)) @ x
-        hessian += x.T @ (x * (c * fitted * (1.0 - fitted))[:, None])
-    return loss, gradient, hessian
-
-
-def newton(
-    terms: Callable[[FloatArray], Terms],
-    start: FloatArray,
-    cases: float,
-    precision: float = PRECISION,
-) -> tuple[FloatArray, float, FloatArray]:
-    """Where a convex objective of so many cases is least, (P,); its value and Hessian.
-
-    >>> theta, value, _ = newton(lambda x: (x @ x, 2 * x, 2 * np.eye(1)), np.ones(1), 1)
-    >>> float(theta[0]), float(value)
-    (0.0, 0.0)
-    """
-    theta = start
-    value, gradient, hessian = terms(theta)
-    for _ in range(STEPS):
-        step = newton_step(hessian, gradient)
-        fall = float(gradient @ step)
-        if fall <= precision * cases:  # the error after this step is about its square
-            return theta - step, value - fall / 2, hessian
-        size, moved = 1.0, terms(theta - step)
-        while moved[0] > value and size > SMALLEST_STEP:
-            size /= 2
-            moved = terms(theta - size * step)
-        theta = theta - size * step
-        value, gradient, hessian = moved
-    return theta, value, hessian
-
-
 def solve(
-    data: LogisticData,
-    penalty: float,
-    start: FloatArray | None = None,
-    precision: float = PRECISION,
+    data: LogisticData, penalty: float, near: FloatArray | None = None
 ) -> FloatArray:
     """Coefficients (C, F + 1) of least penalised log loss; the last is the intercept.
 
     They are those of ``data.features``; `LogisticData.expand` gives those of all.
 
     ``penalty`` times half the squared slopes is added to the log loss of all cases. A
-    class that no case had gets an intercept of minus infinity: probability 0.
+    class that no case had gets an intercept of minus infinity: probability 0. The
+    search starts from what is ``near``, or else from the answer to some of many cases.
     """
+    if near is None and len(data.cases) > MANY_CASES:
+        near = solve(data.take(some(len(data.cases))), penalty)
+    return solve_path(data, [penalty], [] if near is None else [near])[0]
+
+
+def some(cases: int) -> IntArray:
+    """Numbers of every so many cases, evenly spread, where there are many.
+
+    >>> len(some(100)), len(some(10_000))
+    (100, 1000)
+    """
+    return np.arange(0, cases, max(cases // SOME_CASES, 1))
+
+
+def solve_path(
+    data: LogisticData,
+    penalties: Sequence[float] | FloatArray,
+    near: Sequence[FloatArray] = (),
+    precision: float = PRECISION,
+) -> list[FloatArray]:
+    """What `solve` answers for each penalty, from what is ``near`` if that is given."""
     C, F = data.shape
     seen = data.happened.any(axis=0)
     if C > 1 and not seen.all():
-        theta = np.zeros((C, F))
-        theta[~seen, -1] = -np.inf
         part = LogisticData(data.features, data.happened[:, seen], data.cases)
-        begin = None if start is None else start[seen]
-        theta[seen] = solve(part, penalty, begin, precision)
-        return theta
+        found = solve_path(part, penalties, [theta[seen] for theta in near], precision)
+        every = [np.zeros((C, F)) for _ in penalties]
+        for theta, own in zip(every, found, strict=True):
+            theta[~seen, -1] = -np.inf
+            theta[seen] = own
+        return every
     total = float(data.cases.sum())
-    penalties = np.full((C, F), penalty)
-    penalties[:, -1] = INTERCEPT_PENALTY * total
-    flat = np.zeros(C * F) if start is None else start.ravel()
-    flat = np.where(np.isfinite(flat), flat, 0.0)  # a class not seen there
-    if C * F > NEWTON_PARAMETERS:
-        return _quasi_newton(data, penalties, flat).reshape(C, F)
-
-    def terms(theta: FloatArray) -> Terms:
-        return data.terms(theta, penalties)
-
-    return newton(terms, flat, total, precision)[0].reshape(C, F)
+    # A class that was not seen there starts at 0.
+    starts = [np.where(np.isfinite(theta), theta, 0.0).ravel() for theta in near]
+    wide = C * F > NEWTON_PARAMETERS
+    flat = starts[0] if starts else np.zeros(C * F)
+    method = None if wide else data.minimizer(flat, precision)
+    path: list[FloatArray] = []
+    for i, penalty in enumerate(penalties):
+        each = np.full((C, F), penalty)
+        each[:, -1] = INTERCEPT_PENALTY * total
+        begin = None
+        if starts:  # the difference between the two paths hardly changes along them
+            begin = starts[i] + (path[-1].ravel() - starts[i - 1] if path else 0.0)
+        if method is None:
+            flat = _quasi_newton(data, each, flat if begin is None else begin)
+        else:
+            flat, _, _ = method.find(each.ravel(), begin)
+        path.append(flat.reshape(C, F))
+    return path
 
 
 def _quasi_newton(
@@ -238,8 +214,10 @@ def _quasi_newton(
 
     def value_and_gradient(flat: FloatArray) -> tuple[float, FloatArray]:
         theta = flat.reshape(C, F) @ back
-        value, gradient, _ = data.slopes(theta.ravel(), penalties)
-        return value / total, (gradient.reshape(C, F) @ back.T).ravel() / total
+        value, gradient, _ = data.slopes(theta.ravel())
+        value += float((penalties * theta**2).sum()) / 2
+        slope = gradient.reshape(C, F) + penalties * theta
+        return value / total, (slope @ back.T).ravel() / total
 
     options = {"gtol": QUASI_PRECISION, "ftol": 0.0, "maxiter": 1000, "maxcor": 30}
     white = (start.reshape(C, F) @ root).ravel()

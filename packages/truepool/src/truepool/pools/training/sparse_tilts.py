@@ -7,8 +7,9 @@ from scipy.special import expit
 
 from truepool.core import kernels
 from truepool.core.arrays import FloatArray, IntArray, logit
+from truepool.measures.newton import Terms
 from truepool.panel.sparse import SparseReports
-from truepool.pools.training.logistic import Terms, softplus
+from truepool.pools.training.logistic import softplus
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +49,9 @@ class SparseTilts:
         return every
 
     def terms(
-        self,
-        happened: FloatArray,
-        cases: FloatArray,
-        precision: FloatArray,
-        theta: FloatArray,
+        self, happened: FloatArray, cases: FloatArray, theta: FloatArray
     ) -> Terms:
-        """Minus the log posterior, its gradient and its Hessian (P, P)."""
+        """Log loss, its gradient and its Hessian (P, P)."""
         z, cells = self.anchor, self.cells
         moved = cells.by_case(theta[2:][cells.agent] * cells.values)
         scores = theta[0] + (1.0 + theta[1]) * z + moved
@@ -62,20 +59,20 @@ class SparseTilts:
         loss = float(cases @ (softplus(scores) - happened * scores))
         error = cases * (fitted - happened)
         spread = cases * fitted * (1.0 - fitted)
-        gradient = precision * theta
-        gradient[:2] += error.sum(), error @ z
-        gradient[2:] += cells.by_agent(error[cells.case] * cells.values)
+        gradient = np.zeros(self.size)
+        gradient[:2] = error.sum(), error @ z
+        gradient[2:] = cells.by_agent(error[cells.case] * cells.values)
         own = cells.values * spread[cells.case]
         crossed = cells.by_agent(own), cells.by_agent(own * z[cells.case])
-        hessian = np.diag(precision)
-        hessian[2:, 2:] += kernels.sparse_gram(
+        hessian = np.zeros((self.size, self.size))
+        hessian[2:, 2:] = kernels.sparse_gram(
             cells.starts, cells.agent, cells.values, spread, cells.agents
         )
         hessian[:2, 2:] = crossed
         hessian[2:, :2] = hessian[:2, 2:].T
         corner = spread.sum(), spread @ z, spread @ z, spread @ z**2
-        hessian[:2, :2] += np.reshape(corner, (2, 2))
-        return loss + float(precision @ theta**2) / 2, gradient, hessian
+        hessian[:2, :2] = np.reshape(corner, (2, 2))
+        return loss, gradient, hessian
 
 
 def log_odds_apart(

@@ -12,10 +12,9 @@ import numpy as np
 
 from truepool.core.arrays import SMALLEST
 from truepool.core.kernels.compilation import jit
-from truepool.core.kernels.reference import Kind
+from truepool.measures.calibration import LOG_ODDS_LIMIT
+from truepool.pools.mixture import Kind
 
-LOG_ODDS_LIMIT = 7.0
-"""As in `truepool.measures.calibration`."""
 TERMS, TINY = 200, 1e-300
 """Most terms of a continued fraction, and what stands for 0 in it."""
 
