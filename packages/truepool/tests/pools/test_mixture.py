@@ -11,7 +11,8 @@ from panels import random_panel
 from scipy.special import betainc
 
 from truepool.panel.panel import Panel
-from truepool.pools import load_pool, mixture, mixture_compiled
+from truepool.pools import load_pool, mixture
+from truepool.pools.mixture import loops_compiled
 from truepool.pools.auto import CANDIDATES, TWO_CLASSES, Auto, title
 from truepool.pools.beta import Beta
 from truepool.pools.boosted import Boosted
@@ -120,5 +121,5 @@ def test_auto_answers_the_same_after_pickling_saving_and_a_second_fit(tmp_path):
 @given(st.floats(-7, 7), st.floats(-7, 7), st.floats(1e-9, 1 - 1e-9))
 def test_theincomplete_beta_function_is_that_of_scipy(log_a, log_b, x):
     a, b = np.exp([log_a, log_b])
-    found = mixture_compiled.incomplete_beta(a, b, x)
+    found = loops_compiled.incomplete_beta(a, b, x)
     assert_allclose(found, betainc(a, b, x), atol=1e-11)

@@ -101,8 +101,8 @@ class Mixture:
 
 @cache
 def compiled() -> Any:
-    """Return the loops in `mixture_compiled`; None where nothing is compiled."""
-    name = "truepool.pools.mixture.compiled"
+    """Return the loops in `loops_compiled`; None where nothing is compiled."""
+    name = "truepool.pools.mixture.loops_compiled"
     return import_module(name) if kernels.fast else None
 
 

@@ -107,7 +107,7 @@ def draw_reports(values: FloatArray, learned: FloatArray) -> FloatArray:
     array([ 0.08,  0.08, -3.08, -3.08])
     """
     if kernels.fast and values.shape[2] == 1:
-        from truepool.pools.mixture.compiled import draw_reports as draw
+        from truepool.pools.mixture.loops_compiled import draw_reports as draw
 
         return np.asarray(draw(values, learned.ravel(), SIGNS))
     mean, pull, loading = learned
