@@ -12,13 +12,12 @@ from scipy.special import betainc
 
 from truepool.panel.panel import Panel
 from truepool.pools import load_pool, mixture
-from truepool.pools.mixture import loops_compiled
 from truepool.pools.auto import CANDIDATES, TWO_CLASSES, Auto, title
 from truepool.pools.beta import Beta
 from truepool.pools.boosted import Boosted
 from truepool.pools.extremized import Extremized
 from truepool.pools.interface import configure
-from truepool.pools.mixture import Mixture
+from truepool.pools.mixture import Mixture, loops_compiled
 from truepool.pools.platt import Platt
 from truepool.pools.trimmed import Trimmed
 

@@ -27,7 +27,7 @@ from truepool.measures.folds import (
     thin,
 )
 from truepool.panel.panel import Panel
-from truepool.pools.interface import Pool
+from truepool.pools.interface import FixedPool, Pool
 
 FOLDS = 5
 
@@ -127,11 +127,19 @@ class CrossValidation:
         """One pool per fold, fitted to a panel of the same cases."""
         if self.saved:
             return [self.pool]
+        if self._learns_nothing and (known := self.like or vars(self).get("pools")):
+            return [*known]
         parts = [thin(panel.take(learn)) for learn, _ in self.pairs]
         if len(self.like) == len(parts):
             return [p.refit(*part) for p, part in zip(self.like, parts, strict=True)]
         self.pool.check(panel)
         return [clone(self.pool).learn(*part) for part in parts]
+
+    @property
+    def _learns_nothing(self) -> bool:
+        """Whether one fit serves all panels of these agents and labels."""
+        fixed = isinstance(self.pool, FixedPool)
+        return fixed and self.pool.streams(len(self.panel.agents))
 
     @cached_property
     def pools(self) -> list[Pool]:

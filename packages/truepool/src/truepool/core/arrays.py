@@ -300,7 +300,8 @@ def from_log_scale(scale: FloatArray) -> FloatArray:
     """
     if scale.shape[-1] == 1:
         small = np.exp(-np.abs(scale))
-        return np.asarray(np.where(scale < 0.0, small, 1.0) / (1.0 + small))
+        share: FloatArray = np.where(scale < 0.0, small, 1.0) / (1.0 + small)
+        return share
     full = np.concatenate([np.zeros_like(scale[..., :1]), scale], axis=-1)
     full -= full.max(axis=-1, keepdims=True)
     full = np.exp(full, out=full)

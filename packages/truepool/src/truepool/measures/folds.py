@@ -188,7 +188,10 @@ def _capped(shares: FloatArray, total: float) -> FloatArray:
 
 def evaluation_cases(pairs: list[tuple[IntArray, IntArray]]) -> IntArray:
     """Cases that some fold is tested on, each once, in their order."""
-    return np.unique(np.concatenate([test for _, test in pairs]))
+    tested = np.zeros(max(test.max(initial=-1) for _, test in pairs) + 1, np.bool_)
+    for _, test in pairs:
+        tested[test] = True
+    return np.flatnonzero(tested)
 
 
 def out_of_fold(

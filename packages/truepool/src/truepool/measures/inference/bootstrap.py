@@ -153,17 +153,21 @@ class Resamples:
         """Number of units in each group, (G,)."""
         return np.bincount(self._group, minlength=self.groups)
 
+    @cached_property
+    def _drawn_sizes(self) -> list[FloatArray]:
+        """Number of units in each resample, in blocks of (b,)."""
+        size = self.sizes
+        return [counts @ size for counts in self._blocks()]
+
     def means(self, by_case: FloatArray) -> FloatArray:
         """Means (B, M) of (T, M) over the resamples."""
         return self.means_of_sums(self.sums(by_case))
 
     def means_of_sums(self, sums: FloatArray) -> FloatArray:
         """Means (B, M) over the resamples, from sums over each group, (G, M)."""
-        size = self.sizes
         with one_blas_thread():  # the same bits in any process
-            means = [
-                (counts @ sums) / (counts @ size)[:, None] for counts in self._blocks()
-            ]
+            blocks = zip(self._blocks(), self._drawn_sizes, strict=True)
+            means = [(counts @ sums) / size[:, None] for counts, size in blocks]
         return np.concatenate(means) if len(means) > 1 else means[0]
 
     def interval(self, by_case: FloatArray, level: float) -> tuple[float, float]:
