@@ -118,8 +118,8 @@ class Shrunk(Pool):
         cases = np.ones(len(panel)) if case_weights is None else case_weights
         design, back = self._design(panel)
         with one_blas_thread():
-            settings = _promising(design, panel.outcomes, cases)
-            fits, scores = fit_settings(design, panel.outcomes, cases, settings)
+            settings, start = _promising(design, panel.outcomes, cases)
+            fits, scores = fit_settings(design, panel.outcomes, cases, settings, start)
         # Case weights as far apart as 1e15 can leave a Hessian that is singular in
         # rounding: such a setting has no evidence.
         found = np.where(np.isfinite(scores), scores, NO_EVIDENCE)
@@ -234,6 +234,7 @@ def fit_settings(
     outcomes: IntArray,
     cases: FloatArray,
     settings: list[Widths],
+    start: FloatArray | None = None,
 ) -> tuple[list[FloatArray], list[float]]:
     """Coefficients (P,) for each setting, and its log evidence less its complexity."""
     happened = (outcomes == 1).astype(np.float64)
@@ -245,7 +246,8 @@ def fit_settings(
         terms = BinaryLoss(parts, design.anchor[:, 0].copy(), happened, cases)
     else:
         terms = partial(_terms, design, outcomes, cases)
-    mode = Minimizer(terms, np.zeros(design.size), float(cases.sum()), PRECISION)
+    start = np.zeros(design.size) if start is None else start
+    mode = Minimizer(terms, start, float(cases.sum()), PRECISION)
     fits, scores = [], []
     for widths in settings:
         fit, evidence = posterior_mode(design, mode, widths)
@@ -256,20 +258,20 @@ def fit_settings(
 
 def _promising(
     design: "Design | SparseTilts", outcomes: IntArray, cases: FloatArray
-) -> list[Widths]:
-    """Settings that some of many cases do not rule out: the others would not count."""
+) -> tuple[list[Widths], FloatArray | None]:
+    """Settings that some of many cases do not rule out, and where the first one begins.
+
+    The others would not count.
+    """
     T = len(outcomes)
     if isinstance(design, SparseTilts) or T <= MANY_CASES:
-        return GRID
+        return GRID, None
     part = some(T)
     smaller = Design(design.anchor[part], design.parts[part])
-    _, scores = fit_settings(smaller, outcomes[part], cases[part], GRID)
+    fits, scores = fit_settings(smaller, outcomes[part], cases[part], GRID)
     found = np.nan_to_num(scores, nan=-np.inf)
-    return [
-        widths
-        for widths, score in zip(GRID, found, strict=True)
-        if score >= found.max() - RULED_OUT
-    ]
+    chosen = np.flatnonzero(found >= found.max() - RULED_OUT).tolist()
+    return [GRID[i] for i in chosen], fits[chosen[0]]
 
 
 def posterior_mode(
