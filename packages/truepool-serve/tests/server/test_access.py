@@ -1,8 +1,8 @@
 """Every role and every operation, both ways: what is allowed works, the rest does not."""
 
 import pytest
-from fastapi.testclient import TestClient
 from server.service import FRAUD, Local
+from starlette.testclient import TestClient
 
 from truepool.core.errors import RequestError, SettingError
 from truepool_serve.server import access

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import uvicorn
-from fastapi.testclient import TestClient
 from server.service import FRAUD, Local
+from starlette.testclient import TestClient
 
 from truepool.core.errors import RequestError, SettingError
 from truepool_serve.server import limits

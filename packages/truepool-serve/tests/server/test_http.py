@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 import pytest
 import schemathesis
-from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from server.service import FRAUD, Local, serving
+from starlette.testclient import TestClient
 
 import truepool as tp
 from truepool.core.errors import PluginError

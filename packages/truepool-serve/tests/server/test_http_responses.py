@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 import pytest
-from fastapi.testclient import TestClient
 from server.service import FRAUD, Local
+from starlette.testclient import TestClient
 
 from truepool_serve.server import http
 from truepool_serve.server import http_responses as r

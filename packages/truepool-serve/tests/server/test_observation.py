@@ -9,9 +9,9 @@ from threading import Thread
 
 import numpy as np
 import pytest
-from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
 from server.service import Local
+from starlette.testclient import TestClient
 
 from truepool.core import distributions
 from truepool.core.errors import LedgerError, MissingExtraError, SettingError

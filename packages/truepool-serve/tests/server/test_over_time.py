@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from fastapi.testclient import TestClient
 from server.service import FRAUD, Local
+from starlette.testclient import TestClient
 
 import truepool as tp
 from truepool.core.errors import RequestError

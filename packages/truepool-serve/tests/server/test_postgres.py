@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fastapi.testclient import TestClient
 from hostile.commands import run
 from server.load import Load, count_losses
 from server.postgres_server import PASSWORD
 from server.service import FRAUD, Local, Nursery
+from starlette.testclient import TestClient
 
 from truepool.core import distributions
 from truepool.core.errors import LedgerError, MissingExtraError, SettingError

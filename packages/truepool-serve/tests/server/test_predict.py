@@ -9,13 +9,12 @@ import threading
 import time
 from pathlib import Path
 
-import grpc
 import numpy as np
 import pytest
-from fastapi.testclient import TestClient
 from server.fake_agents import FakeAgents
-from server.grpc_service import Client, Served, run
+from server.grpc_service import Served
 from server.service import FRAUD, Local
+from starlette.testclient import TestClient
 
 from truepool.core import names, plugins
 from truepool.core.errors import AgentFaultError, SettingError
@@ -25,8 +24,6 @@ from truepool_serve.server.access import ANYONE
 from truepool_serve.server.agent_calls import check_report
 from truepool_serve.server.agent_connections import AgentConnections
 from truepool_serve.server.endpoints import TEMPLATES, Endpoint
-from truepool_serve.server.grpc_server import services
-from truepool_serve.server.inference import grpc_service, messages
 from truepool_serve.server.inference.models import ModelCard, Models
 from truepool_serve.server.inference.tensors import Tensor
 from truepool_serve.server.ledger import Ledger
@@ -562,28 +559,20 @@ class Fixed(Models):
     ("kind", "reason"),
     [("right", None), ("hung", "no answer within 4 s"), ("huge", "status RESOURCE_EXHAUSTED"), ("long", "wrong length"), ("nan", "NaN"), ("2.0", "no probability"), ("fails", "status NOT_FOUND")],
 )  # fmt: skip
-def test_an_agent_over_grpc(local, fakes, kind, reason):
-    make = lambda: {messages.SERVICE: grpc_service.handlers(Fixed(kind))}  # noqa: E731
-    with Served(make) as agent, Served(lambda: services(local.coordinator)) as served:
+def test_an_agent_over_grpc(local, client, fakes, kind, reason):
+    with Served(Fixed(kind)) as agent:
         place = {"protocol": "oip-grpc", "url": f"grpc://127.0.0.1:{agent.port}", "model": "m", "output": "probabilities"}  # fmt: skip
-        with grpc.insecure_channel(f"127.0.0.1:{served.port}") as channel:
-            client = Client(channel)
-            state = client.call(
-                "SetEndpoint", {"pool": "fraud", "agent": "ada", "endpoint": place}
-            )
-            assert state["endpoints"] == {"ada": place}
-            register(local, bob=oip(fakes, "0.4"))
-            features = {"x": 1.5, "y": "text", "z": None}
-            asked = {"pool": "fraud", "case": "c1", "features": features, "deadline": 4.0 if kind == "hung" else 30.0}  # fmt: skip
-            found = client.call("Predict", asked)
-            client.call("SetEndpoint", {"pool": "fraud", "agent": "ada"})
-            run(local.coordinator.calls.close())
+        state = client.put("/v1/pools/fraud/agents/ada/endpoint", json=place).json()
+        assert state["endpoints"] == {"ada": place}
+        register(local, bob=oip(fakes, "0.4"))
+        features = {"x": 1.5, "y": "text", "z": None}
+        body = {"features": features, "deadline": 4.0 if kind == "hung" else 30.0}
+        found = client.post("/v1/pools/fraud/cases/c1/prediction", json=body).json()
     if reason is None:
         assert found["probability"] == pytest.approx(0.6)
     else:
         assert found["probability"] == pytest.approx(0.4)
         assert reason in found["missing"]["ada"]
-    assert list(local.describe("fraud")["endpoints"]) == ["bob"]
 
 
 def test_an_agent_may_join_with_its_endpoint_and_takes_it_along(local, client, fakes):

@@ -12,9 +12,8 @@ import numpy as np
 
 import truepool
 from truepool.core.errors import AgentFaultError, PluginError, RequestError
-from truepool_serve.server import wire
 from truepool_serve.server.endpoints import CHAT, MLFLOW, OIP_GRPC, OIP_HTTP, Endpoint
-from truepool_serve.server.inference import messages
+from truepool_serve.server.inference import protobuf
 from truepool_serve.server.inference.tensors import Tensor
 
 JSON_HEADERS = {"content-type": "application/json", "accept-encoding": "identity"}
@@ -141,33 +140,31 @@ class OpenInferenceGrpc(OpenInference):
 
     def path(self) -> str:
         """Return the method."""
-        return f"/{messages.SERVICE}/ModelInfer"
+        return f"/{protobuf.SERVICE}/ModelInfer"
 
     def body(self) -> bytes:
         """Return the request."""
         place = self.endpoint
-        outputs = [{"name": place.output}] if place.output else []
-        return wire.methods(messages.SERVICE)["ModelInfer"].request.pack(
-            {
-                "model_name": place.model,
-                "model_version": place.version or "",
-                "id": self.case,
-                "outputs": outputs,
-                **messages.pack(self.tensors(), "inputs"),
-            }
+        request, _ = protobuf.methods()["ModelInfer"]
+        asked = request(
+            model_name=place.model, model_version=place.version or "", id=self.case
         )
+        if place.output:
+            asked.outputs.add(name=place.output)
+        protobuf.add(self.tensors(), asked.inputs, asked.raw_input_contents)
+        return bytes(asked.SerializeToString())
 
     def read(self, content: bytes) -> Any:
         """Return the probabilities of the answer."""
-        method = wire.methods(messages.SERVICE)["ModelInfer"]
+        _, answer = protobuf.methods()["ModelInfer"]
         try:
-            found = method.answer.unpack(content)
-            outputs = messages.unpack(found, "outputs")
+            found = protobuf.read(answer, content)
+            outputs = protobuf.tensors(found.outputs, found.raw_output_contents)
         except RequestError:
             raise AgentFaultError(
                 "an answer that does not follow the protocol"
             ) from None
-        return self.chosen(outputs, found["id"])
+        return self.chosen(outputs, found.id)
 
 
 @final
