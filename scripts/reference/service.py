@@ -49,13 +49,12 @@ def http() -> str:
 def openapi() -> dict[str, Any]:
     """Return the OpenAPI document of the service."""
     from truepool_serve.server.coordinator import Coordinator
-    from truepool_serve.server.http import app
+    from truepool_serve.server.http import describe
+    from truepool_serve.server.http import openapi as document
 
     with tempfile.TemporaryDirectory() as folder:
-        coordinator = Coordinator(Path(folder) / "pools.db")
-        api = app(coordinator).openapi()
-        coordinator.close()
-    return api
+        with Coordinator(Path(folder) / "pools.db") as coordinator:
+            return document(describe(coordinator))
 
 
 def request(operation: dict[str, Any], schemas: dict[str, Any]) -> list[str]:

@@ -11,6 +11,7 @@ from server.service import FRAUD, Local
 from starlette.testclient import TestClient
 
 from truepool.core.errors import LedgerError, SettingError
+from truepool_serve.messages import to_builtins
 from truepool_serve.server import writer
 from truepool_serve.server.access import ANYONE
 from truepool_serve.server.alarms import Alarms, check_webhook
@@ -65,7 +66,7 @@ def test_a_feed_that_stops_is_noticed_without_a_page(tmp_path, caplog, hook):
         run(local, 100, 60, bob=False)
         alarms.update()
         (one,) = alarms.of("fraud")
-        assert (one["who"], one["kind"]) == ("bob", "stopped")
+        assert (one.who, one.kind) == ("bob", "stopped")
         alarms.update()
         assert [(each["event"], each["pool"], each["who"]) for each in got] == [
             ("alarm", "fraud", "bob")
@@ -74,7 +75,9 @@ def test_a_feed_that_stops_is_noticed_without_a_page(tmp_path, caplog, hook):
             "stopped"
         ]
         client = TestClient(app(local.coordinator), base_url="http://localhost")
-        assert client.get("/v1/pools/fraud/alarms").json() == {"alarms": [one]}
+        assert client.get("/v1/pools/fraud/alarms").json() == {
+            "alarms": [to_builtins(one)]
+        }
         assert 'truepool_alarms{pool="fraud"} 1.0' in client.get("/metrics").text
         run(local, 200, 3, bob=True)
         alarms.update()

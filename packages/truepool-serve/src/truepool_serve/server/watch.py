@@ -10,7 +10,7 @@ from typing import Any
 from truepool.online.alarms import Alarm, Monitor
 from truepool.online.alarms.monitor import FIRST_DRIFT
 from truepool_serve.server.configuration import PoolConfig
-from truepool_serve.server.recent import Decided
+from truepool_serve.server.settled import Decided
 
 FALSE_ALARMS = 100_000
 """Mean number of cases between two false alarms of one detector on one agent."""
@@ -82,9 +82,9 @@ class Watch:
         self.last = max(self.last, before)
 
     def _see(self, monitor: Monitor, one: Decided) -> None:
-        known = one.content["reports"]
+        known = one.record.reports
         reports = {agent: known[agent] for agent in self.agents if agent in known}
-        pooled = float(one.content["pooled"][one.content["champion"]][1])
+        pooled = float(one.record.pooled[one.record.champion][1])
         self._waiting[one.n] = monitor.case
         self._cases.append((one.n, one.at))
         self._note(monitor.update(_scalars(reports), pooled=pooled), one)

@@ -20,7 +20,7 @@ from truepool.core.errors import (
     PoolError,
     TruepoolError,
 )
-from truepool_serve.server.answers import Answer, give
+from truepool_serve.server.answers import Answer, Found, give
 from truepool_serve.server.databases import ContentionError
 from truepool_serve.server.metrics import Metrics
 
@@ -50,7 +50,7 @@ class JointOperation:
 
 
 Count = Callable[[Any], None]
-Item = tuple[Any, JointOperation | None, Count | None, Answer]
+Item = tuple[Any, JointOperation | None, Count | None, Answer[Any]]
 """An operation and its count, or what a joint operation is given; and the answer."""
 
 
@@ -74,18 +74,20 @@ class Writer:
         self.thread.start()
         Thread(target=self._watch, name="watch", daemon=True).start()
 
-    def submit(self, operation: Operation, count: Count | None = None) -> Answer:
+    def submit(
+        self, operation: Callable[[], Found], count: Count | None = None
+    ) -> Answer[Found]:
         """Return the answer of an operation, known once it is durable.
 
         It is done even if the caller leaves. ``count`` gets an answer that is no error.
         """
-        answer = Answer()
+        answer: Answer[Found] = Answer()
         self.queue.put((operation, None, count, answer))
         return answer
 
-    def submit_jointly(self, joint: JointOperation, given: Any) -> Answer:
+    def submit_jointly(self, joint: JointOperation, given: Any) -> Answer[Any]:
         """Like `submit`, of an operation that others may ask for at the same time."""
-        answer = Answer()
+        answer: Answer[Any] = Answer()
         self.queue.put((given, joint, None, answer))
         return answer
 
