@@ -47,7 +47,7 @@ from truepool_serve.server.over_time import credit_over_time, weights_over_time
 from truepool_serve.server.pages import pages
 from truepool_serve.server.path_names import EncodedSlashes, methods_of_path, show_path
 from truepool_serve.server.routes import Operations
-from truepool_serve.server.traces import Tracer
+from truepool_serve.server.traces import Tracer, Tracing, name_span
 
 PARQUET = "application/vnd.apache.parquet"
 STATUS = {
@@ -102,14 +102,16 @@ def app(
 
     middleware = [
         Middleware(EncodedSlashes),
-        Middleware(TokenFirst, access=coordinator.access, refuse=_refuse),
         Middleware(
             Observation,
             metrics=coordinator.metrics,
             largest=lambda: LARGEST_BODY,
-            tracer=tracer,
+            name_span=None if tracer is None else name_span,
         ),
+        Middleware(TokenFirst, access=coordinator.access, refuse=_refuse),
     ]
+    if tracer is not None:
+        middleware.insert(0, Middleware(Tracing, tracer=tracer))
     if local:
         guard = Middleware(LocalRequests, is_open=lambda: coordinator.access.is_open)
         middleware.append(guard)
