@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from truepool.core.errors import LedgerError, SettingError
 from truepool_serve.messages import to_builtins
-from truepool_serve.server import writer
+from truepool_serve.server import watch, writer
 from truepool_serve.server.access import ANYONE
 from truepool_serve.server.alarms import Alarms, check_webhook
 from truepool_serve.server.dashboard import Dashboard
@@ -125,3 +125,20 @@ def test_nobody_waits_for_a_database_that_hangs(tmp_path, monkeypatch):
         assert time.monotonic() - start < 5
         released.set()
         assert to.submit(lambda: 6).result(10) == 6
+
+
+def test_a_watch_of_months_remembers_no_more_than_one_of_days(tmp_path, monkeypatch):
+    """Cases without an outcome, and the times of cases, are forgotten in their order."""
+    monkeypatch.setattr(watch, "REMEMBERED", 50)
+    with Local(tmp_path / "l.db") as local:
+        alarms = local.coordinator.alarms
+        for first in range(0, 200, 50):
+            for i in range(first, first + 50):
+                local.report(
+                    "fraud", [(f"c{i}", a, 0.3 + i % 7 / 20) for a in ("ada", "bob")]
+                )
+                local.decide("fraud", f"c{i}", None)
+            alarms.update()
+        known = alarms.pools["fraud"].watch
+    assert (len(known._cases), len(known._waiting)) == (50, 50)
+    assert known.first_of_last(10) - known.first_of_last(50) == 40

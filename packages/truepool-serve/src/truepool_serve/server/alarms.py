@@ -60,9 +60,7 @@ class Alarms:
         last = state.n
         with self.coordinator.ledger.reader() as reader:
             decided = reader.decided(number, LAST, watched.seen)
-        count = len(watched.watch.noticed)
-        watched.watch.update(decided)
-        new = watched.watch.noticed[count:]
+        new = watched.watch.update(decided)
         recent = watched.watch.first_of_last(LAST)
         watched.open = [
             one
