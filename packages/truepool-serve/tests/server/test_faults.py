@@ -252,7 +252,7 @@ def test_tls_and_certificates_of_callers(nursery, tmp_path, certificate):
 
 
 FULL = """
-import json, sys
+import asyncio, json, sys
 from pathlib import Path
 from server.service import Local
 from truepool.core.errors import LedgerError
@@ -269,12 +269,17 @@ with Local(folder / "ledger.db") as local:
             refused += 1
             if refused == 3:
                 break
+    try:
+        asyncio.run(local.coordinator.check_ready())
+        ready = True
+    except LedgerError:
+        ready = False
     ballast.unlink()  # somebody makes room, and it goes on without a restart
     local.report("fraud", [("after", "ada", 0.5)])
 with Local(folder / "ledger.db", None) as local:
     lost = [i for i in answered if "ada" not in local.case("fraud", f"{i} {'x' * 150}")["reports"]]
     local.case("fraud", "after")
-print(json.dumps([len(answered), refused, len(lost)]))
+print(json.dumps([len(answered), refused, ready, len(lost)]))
 """
 
 
@@ -290,5 +295,5 @@ def test_a_disk_that_is_full_loses_nothing_and_recovers_with_room(tmp_path):
         command, env=environment, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
-    answered, refused, lost = json.loads(done.stdout)
-    assert (answered > 100, refused, lost) == (True, 3, 0)
+    answered, refused, ready, lost = json.loads(done.stdout)
+    assert (answered > 100, refused, ready, lost) == (True, 3, False, 0)

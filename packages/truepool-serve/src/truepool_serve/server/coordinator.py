@@ -47,6 +47,10 @@ PROBE_EVERY = 0.1
 """Seconds between two writes that only show that one can write: anyone may ask."""
 
 
+FAILED_FOR = 5.0
+"""Seconds after a failed commit in which a coordinator is not ready."""
+
+
 class Coordinator:
     """Pools of a ledger, and who may do what with them."""
 
@@ -286,7 +290,12 @@ class Coordinator:
         self.writer.submit(act).result()
 
     async def check_ready(self) -> None:
-        """Write something, as a full disk or a lost database does not allow."""
+        """Write something, as a lost database or a read-only disk does not allow.
+
+        On a disk that is nearly full a page can be written again, but no new one: so a
+        commit that failed lately counts too.
+        """
+        self.writer.check(FAILED_FOR)
         if time.monotonic() - self._probed > PROBE_EVERY:
             await after(self.writer.submit(self.ledger.touch))
             self._probed = time.monotonic()

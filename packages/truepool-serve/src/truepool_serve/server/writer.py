@@ -69,6 +69,7 @@ class Writer:
         self.metrics = metrics
         self.queue: SimpleQueue[Item | None] = SimpleQueue()
         self.under_way: tuple[float, list[Item]] | None = None
+        self.failure: tuple[float, BaseException] | None = None
         self.is_closed = Event()
         self.thread = Thread(target=self._run, name="ledger", daemon=True)
         self.thread.start()
@@ -90,6 +91,11 @@ class Writer:
         answer: Answer[Any] = Answer()
         self.queue.put((given, joint, None, answer))
         return answer
+
+    def check(self, seconds: float) -> None:
+        """Raise the error of a commit that failed in the last seconds."""
+        if self.failure is not None and time.monotonic() - self.failure[0] < seconds:
+            raise self.failure[1]
 
     def close(self) -> None:
         """Finish what was asked, then stop."""
@@ -162,6 +168,8 @@ class Writer:
             apart = isinstance(error, ContentionError) or not isinstance(
                 error, LedgerError
             )
+            if not apart:
+                self.failure = time.monotonic(), error
             if len(group) > 1 and apart:
                 # One of them fails, and the others must not; or they lock several pools
                 # in another order than another coordinator, and alone they do not.
