@@ -17,6 +17,7 @@ from truepool_serve.server.access import ANYONE
 from truepool_serve.server.alarms import Alarms, check_webhook
 from truepool_serve.server.dashboard import Dashboard
 from truepool_serve.server.http import app
+from truepool_serve.server.ledger import SETTLED_AFTER
 
 
 def run(local, first, cases, *, bob):
@@ -142,3 +143,24 @@ def test_a_watch_of_months_remembers_no_more_than_one_of_days(tmp_path, monkeypa
         known = alarms.pools["fraud"].watch
     assert (len(known._cases), len(known._waiting)) == (50, 50)
     assert known.first_of_last(10) - known.first_of_last(50) == 40
+
+
+def test_a_look_at_what_is_new_does_not_go_through_all_decisions(tmp_path):
+    """Every five seconds, of every pool: it must not grow with the ledger."""
+    with Local(tmp_path / "l.db") as local:
+        for i in range(30):
+            local.report("fraud", [(f"c{i}", "ada", 0.2)])
+            local.decide("fraud", f"c{i}", None)
+        for i in (3, 29):
+            local.settle("fraud", [(f"c{i}", "ok")])
+        with local.coordinator.ledger.reader() as reader:
+            found = reader.decided(1, 2000, 28)
+            plan = reader.connection.rows(
+                f"EXPLAIN QUERY PLAN {SETTLED_AFTER}", 1, 28, 28, 2000
+            )
+    seen = [(one.case, one.settled) for one in found]
+    assert seen == [("c3", 32), ("c27", None), ("c28", None), ("c29", 33)]
+    first, second, *_ = [row[-1] for row in plan]
+    assert first.startswith("SEARCH s")
+    assert "n>?" in first
+    assert "case=?" in second

@@ -26,13 +26,22 @@ SET_WAITING = (
     "INSERT INTO waiting (pool, agent, number) VALUES (?, ?, ?) "
     "ON CONFLICT (pool, agent) DO UPDATE SET number = excluded.number"
 )
+COLUMNS = 'SELECT d.n, d."case", d.at, d.body, s.body, s.n FROM entries AS '
 DECIDED = (
-    'SELECT d.n, d."case", d.at, d.body, s.body, s.n FROM entries AS d '
+    f"{COLUMNS}d "
     'LEFT JOIN entries AS s ON s.pool = d.pool AND s."case" = d."case" '
     "AND s.kind = 'settle' WHERE d.pool = ? AND d.kind = 'decide' "
     "AND d.body IS NOT NULL"
 )
 """Decisions with their outcomes; erased ones are gone."""
+SETTLED_AFTER = (
+    f"{COLUMNS}s CROSS JOIN entries AS d WHERE s.pool = ? AND s.n > ? "
+    'AND s.kind = \'settle\' AND d.pool = s.pool AND d."case" = s."case" '
+    "AND d.kind = 'decide' AND d.n <= ? AND d.body IS NOT NULL "
+    "ORDER BY d.n DESC LIMIT ?"
+)
+"""Decisions up to an entry whose outcome came after it. SQLite looks through the tables
+of a cross join in their order: here through few outcomes, not through all decisions."""
 
 
 @dataclass
@@ -487,8 +496,13 @@ class Reader:
 
         Only those that were made, or whose outcome came, ``after`` an entry.
         """
-        statement = f"{DECIDED} AND (d.n > ? OR s.n > ?) ORDER BY d.n DESC LIMIT ?"
-        return self._decided(statement, pool, after, after, last)
+        found = self._decided(
+            f"{DECIDED} AND d.n > ? ORDER BY d.n DESC LIMIT ?", pool, after, last
+        )
+        if not after:
+            return found
+        older = self._decided(SETTLED_AFTER, pool, after, after, last)
+        return [*older, *found][-last:]
 
     def _decided(self, statement: str, *values: int) -> list[Decided]:
         return [

@@ -14,6 +14,8 @@ from truepool_serve.server.settled import Decided
 
 FALSE_ALARMS = 100_000
 """Mean number of cases between two false alarms of one detector on one agent."""
+HISTORY = 5_000
+"""Reports of a feed that its next ones are compared with: 4 kB each for five agents."""
 REMEMBERED, NOTICED = 20_000, 1000
 """Cases and alarms that are remembered: a coordinator runs for months."""
 
@@ -44,6 +46,7 @@ class Watch:
                 costs=pool.costs if pool.costs.constant else None,
                 threshold=pool.threshold,
                 cases_per_false_alarm=FALSE_ALARMS,
+                history=HISTORY,
             )
 
     @property
