@@ -221,8 +221,8 @@ def test_compact_erases_what_is_old(truepool, place):
     )
     out = truepool("ledger", "verify", place)[1]
     assert out.startswith(
-        "fraud: verified 43 records, replayed 2 of them. Not replayed: 40 erased "
-        "records and 1 other, from an erased case up to when it was erased; only their "
+        "fraud: verified 43 records, replayed 3 of them. Not replayed: 40 erased "
+        "records and 0 others, from an erased case up to the next snapshot; only their "
         "hashes were checked. Chain "
     )
 

@@ -66,8 +66,8 @@ def verify(place: Place, pool: PoolName = None, json_file: options.Json = None) 
             line += (
                 f", replayed {each.replayed:,} of them. Not replayed: "
                 f"{pluralize(each.erased, 'erased record')} and "
-                f"{pluralize(others, 'other')}, from an erased case up to when it was "
-                "erased; only their hashes were checked"
+                f"{pluralize(others, 'other')}, from an erased case up to the next "
+                "snapshot; only their hashes were checked"
             )
         if each.apart:
             line += (

@@ -34,8 +34,7 @@ class Verification:
 
     ``replayed`` entries gave the same decisions and the same numbers within
     ``TOLERANCE``; of those, ``apart`` had other bits. Of entries from an erased case up
-    to its erasure, when a snapshot was taken and those before were removed, only the
-    hashes can be checked.
+    to the next snapshot only the hashes can be checked.
     """
 
     pool: str
