@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Data sets are never committed; the tests that need them look here and say so when they skip.
 export TRUEPOOL_DATA ?= $(abspath ../shared/data)
 
-.PHONY: demo develop test smoke docs notebooks reference coverage test-peers test-slow check corpus bench faults fuzz protocol race scenarios mutation-map mutate constraints
+.PHONY: demo develop test smoke docs notebooks reference coverage test-peers test-slow check corpus bench faults fuzz soak protocol race scenarios mutation-map mutate constraints
 
 demo: $(VENV)/.core
 	$(VENV)/bin/truepool demo
@@ -55,6 +55,10 @@ fuzz: $(VENV)/.ok
 faults: $(VENV)/.ok
 	TRUEPOOL_KILLS=200 TRUEPOOL_CUTS=500 scripts/test -n0 -s packages/truepool-serve/tests/server/test_faults.py packages/truepool-serve/tests/server/test_postgres.py \
 		-k 'survives or would_be_found or two_coordinators or restarted'
+
+# A coordinator under light traffic for an hour, with drift, refits and corrections: memory and latency stay.
+soak: $(VENV)/.ok
+	$(VENV)/bin/python scripts/soak 60
 
 # Twenty draws of every scenario with known truth, audited: only what is missing in build/scenarios.jsonl.
 scenarios: $(VENV)/.ok

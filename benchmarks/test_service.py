@@ -24,11 +24,13 @@ ECHO = """
 import gc, socket, sys
 gc.freeze()
 import uvicorn
-from fastapi import FastAPI
-api = FastAPI()
-@api.post("/v1/pools/{pool}/cases/{case}/decision")
-async def echo(pool: str, case: str):
-    return ANSWER
+import msgspec
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Route
+async def echo(request):
+    return Response(msgspec.json.encode(ANSWER), media_type="application/json")
+api = Starlette(routes=[Route("/v1/pools/{pool}/cases/{case}/decision", echo, methods=["POST"])])
 listener = socket.create_server(("127.0.0.1", 0))
 listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 print(f"Serving echo on http://127.0.0.1:{listener.getsockname()[1]}; stop", file=sys.stderr, flush=True)
@@ -36,12 +38,13 @@ uvicorn.Server(uvicorn.Config(api, log_level="critical", access_log=False)).run(
 sys.exit(0)
 """
 WITHOUT_LEDGER = """
+from truepool_serve.messages import Receipt
 from truepool_serve.server.answers import Answer, give
 from truepool_serve.server.coordinator import Coordinator
 def report(self, caller, pool, reports):
     caller.check("report", pool)
     answer = Answer()
-    give([(answer, {"stored": len(reports), "repeated": 0})])
+    give([(answer, Receipt(stored=len(reports), repeated=0))])
     return answer
 Coordinator.report = report
 """

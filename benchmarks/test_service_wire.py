@@ -15,10 +15,11 @@ import msgspec
 import pytest
 
 from truepool.panel.labels import Labels
+from truepool_serve.messages import AnyEndpoint, Pool, convert
 from truepool_serve.server.access import ANYONE
 from truepool_serve.server.agent_calls import AgentCalls
 from truepool_serve.server.coordinator import Coordinator
-from truepool_serve.server.endpoints import Endpoint
+from truepool_serve.server.records import SetEndpoint
 
 AGENTS = tuple("abcde")
 FEATURES = {f"x{j}": j / 10 for j in range(10)}
@@ -69,7 +70,7 @@ def endpoint(url):
         "input": "x",
         "features": names,
     }
-    return Endpoint.parse(given)
+    return convert(given, AnyEndpoint)
 
 
 async def bare(client, url):
@@ -128,7 +129,7 @@ def test_a_fan_out_is_nearly_as_fast_as_a_bare_gather(url, record):
 
 
 def test_a_prediction_costs_a_fan_out_and_a_commit(url, record, tmp_path):
-    pool = {"name": "p", "agents": list(AGENTS)}
+    pool = Pool(name="p", agents=list(AGENTS))
 
     async def measure(coordinator):
         spent, numbers = [], iter(range(10**6))
@@ -144,8 +145,8 @@ def test_a_prediction_costs_a_fan_out_and_a_commit(url, record, tmp_path):
     with Coordinator(tmp_path / "ledger.db") as coordinator:
         coordinator.create(ANYONE, pool).result()
         for agent in AGENTS:
-            content = {"agent": agent, "endpoint": endpoint(url).to_dict()}
-            coordinator.change(ANYONE, "p", "endpoint", content).result()
+            record = SetEndpoint(agent=agent, endpoint=endpoint(url))
+            coordinator.change(ANYONE, "p", record).result()
         found = asyncio.run(measure(coordinator))
     record("whole prediction with its commit, p50 ms", found * 1000)
 

@@ -67,12 +67,6 @@ def test_the_reference_is_what_the_code_says(reference):
     assert written == set(reference)
 
 
-def test_no_method_over_grpc_lacks_its_meaning(reference):
-    rows = [row for row in reference["grpc.md"].splitlines() if row.startswith("| `")]
-    assert rows
-    assert not [row for row in rows if row.endswith("|  |")]
-
-
 def test_no_field_of_a_request_or_an_answer_lacks_its_meaning(reference):
     rows = [row for row in reference["http.md"].splitlines() if row.startswith("| `")]
     assert len(rows) > 100

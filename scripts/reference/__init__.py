@@ -1,8 +1,8 @@
 """The pages in docs/reference, written from the code: ``make reference``.
 
-The command line and the keys come from its parsers, HTTP from OpenAPI, gRPC from the
-``.proto`` file, errors from their classes, the diagram of the layers from the import
-contract. A test fails when a page is not what this writes.
+The command line and the keys come from its parsers, HTTP from OpenAPI, errors from
+their classes, the diagram of the layers from the import contract. A test fails when a
+page is not what this writes.
 """
 
 from reference import command_line, layers, python, service
@@ -14,7 +14,6 @@ def pages() -> dict[str, str]:
         "cli.md": command_line.cli(),
         "keys.md": command_line.keys(),
         "http.md": service.http(),
-        "grpc.md": service.grpc(),
         "errors.md": service.errors(),
         "layers.md": layers.layers(),
     }

@@ -1,6 +1,5 @@
-"""The service: its operations over HTTP and gRPC, and the codes of its errors."""
+"""The service: its operations over HTTP, and the codes of its errors."""
 
-import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -50,13 +49,12 @@ def http() -> str:
 def openapi() -> dict[str, Any]:
     """Return the OpenAPI document of the service."""
     from truepool_serve.server.coordinator import Coordinator
-    from truepool_serve.server.http import app
+    from truepool_serve.server.http import describe
+    from truepool_serve.server.http import openapi as document
 
     with tempfile.TemporaryDirectory() as folder:
-        coordinator = Coordinator(Path(folder) / "pools.db")
-        api = app(coordinator).openapi()
-        coordinator.close()
-    return api
+        with Coordinator(Path(folder) / "pools.db") as coordinator:
+            return document(describe(coordinator))
 
 
 def request(operation: dict[str, Any], schemas: dict[str, Any]) -> list[str]:
@@ -142,36 +140,11 @@ def type_name(schema: dict[str, Any]) -> str:
     return kind
 
 
-def grpc() -> str:
-    """Return the methods of the coordinator, and its ``.proto`` file."""
-    from truepool_serve.server import protocol
-
-    (folder,) = map(Path, protocol.__path__)
-    text = (folder / "coordinator.proto").read_text()
-    lines = ["| method | request | response | meaning |", "|---|---|---|---|"]
-    pattern = r"((?:  //.*\n)*)  rpc (\w+)\(([\w ]+)\) returns \(([\w ]+)\);"
-    for comment, name, request, response in re.findall(pattern, text):
-        words = " ".join(re.findall(r"// (.*)", comment))
-        lines.append(f"| `{name}` | `{request}` | `{response}` | {words} |")
-    return join(
-        [
-            "# gRPC: services and messages",
-            NOTE,
-            "Methods of the service `truepool.v1.Coordinator`; [how to use it]"
-            "(../grpc.md). Errors have a [code](errors.md). A field without a comment "
-            "means what the field of that name means [over HTTP](http.md#objects).",
-            "\n".join(lines),
-            "## coordinator.proto",
-            f"```proto\n{text.strip()}\n```",
-        ]
-    )
-
-
 def errors() -> str:
     """Return the codes of requests, the exit codes and the classes of errors."""
     from truepool.core import errors as module
-    from truepool_serve.server import grpc_server
     from truepool_serve.server import http as http_server
+    from truepool_serve.server.inference import grpc_server
 
     codes = ["| code | HTTP | gRPC |", "|---|---|---|"]
     for code, status in http_server.STATUS.items():

@@ -255,7 +255,7 @@ def test_an_outcome_that_is_no_label_is_refused_at_once(connect, outcome):
 def test_a_panel_is_what_the_coordinator_knows(connect, service):
     service.fill(12, np.random.default_rng(0))
     panel = connect().panel("fraud", 10)
-    expected = service.history("fraud", 10).panel()
+    expected = service.settled("fraud", 10).panel()
     np.testing.assert_array_equal(panel.reports, expected.reports)
     np.testing.assert_array_equal(panel.outcomes, expected.outcomes)
     assert (panel.agents, list(panel.ids)) == (expected.agents, list(expected.ids))
@@ -296,3 +296,17 @@ def test_settings_that_cannot_be_are_refused(words, settings, sentence):
     for kind in (tp.Client, tp.AsyncClient):
         with pytest.raises(SettingError, match=sentence):
             kind(*words, **settings)
+
+
+def test_cases_are_decided_together_or_not_at_all(connect, service):
+    client = connect()
+    for i in range(4):
+        client.report("fraud", i, "ada", i / 10)
+    before = service.describe("fraud")["entries"]
+    with pytest.raises(RequestError, match="nothing to pool"):
+        client.decide_all("fraud", [0, 1, "none"])
+    assert service.describe("fraud")["entries"] == before
+    found = client.decide_all("fraud", range(3))
+    assert [one["case"] for one in found] == ["0", "1", "2"]
+    assert client.decide_all("fraud", {0: {}})[0] == found[0]
+    assert service.describe("fraud")["entries"] == before + 3

@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 from server.load import AGENTS, SLOW_COMMIT, count_losses
 from server.service import FRAUD, Nursery
-from sqlalchemy import func, select
 
 import truepool as tp
-from truepool_serve.server import schema
 from truepool_serve.server.ledger import Ledger
 
 KILLS = int(os.environ.get("TRUEPOOL_KILLS", "3"))
@@ -119,9 +117,8 @@ def test_a_killed_coordinator_costs_no_report_and_doubles_none(nursery, tmp_path
     counts = count_losses(place, **done)
     print(counts)
     assert (counts["lost"], counts["changed"]) == (0, 0)
-    with Ledger(place) as ledger, ledger.reader() as connection:
-        rows = select(func.count()).select_from(schema.reports)
-        assert connection.execute(rows).scalar() == counts["reports"]
-        entries = select(func.count()).select_from(schema.entries)
+    with Ledger(place) as ledger:
+        rows = ledger.connection.value("SELECT count(*) FROM reports")
+        assert rows == counts["reports"]
         expected = 1 + counts["decisions"] + counts["outcomes"]
-        assert connection.execute(entries).scalar() == expected
+        assert ledger.connection.value("SELECT count(*) FROM entries") == expected

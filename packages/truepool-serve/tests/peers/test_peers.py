@@ -8,9 +8,9 @@ import re
 
 import numpy as np
 import pytest
-from fastapi.testclient import TestClient
 from peers.environments import environment, free_port, run_script, serving
 from server.service import FRAUD, Local, Nursery
+from starlette.testclient import TestClient
 
 import truepool as tp
 from truepool_serve.server import http

@@ -5,8 +5,9 @@ import threading
 
 import grpc
 
-from truepool_serve.server import wire
-from truepool_serve.server.grpc_server import CODE, SERVICE, GrpcServer
+from truepool_serve.server.inference.grpc_server import CODE, SERVICE, GrpcServer
+from truepool_serve.server.inference.pool_models import PoolModels
+from truepool_serve.server.inference.protobuf import add, methods
 
 LOOPS = []
 
@@ -28,17 +29,23 @@ def run(work):
 
 
 class Served:
-    """Services that are served on a free port of this machine until the block ends."""
+    """Models that are served on a free port of this machine until the block ends."""
 
-    def __init__(self, make, certificates=None) -> None:
-        self.make, self.certificates = make, certificates
+    def __init__(self, models, metrics=None, certificates=None) -> None:
+        self.models, self.metrics, self.certificates = models, metrics, certificates
+
+    @classmethod
+    def pools(cls, local, certificates=None):
+        """Serve the pools of a coordinator."""
+        coordinator = local.coordinator
+        return cls(PoolModels(coordinator), coordinator.metrics, certificates)
 
     def __enter__(self) -> "Served":
         run(self._start())
         return self
 
     async def _start(self) -> None:
-        self.server = GrpcServer(self.make())
+        self.server = GrpcServer(self.models, self.metrics)
         self.port = self.server.listen("127.0.0.1", 0, self.certificates)
         await self.server.start()
 
@@ -47,33 +54,29 @@ class Served:
 
 
 class Client:
-    """Calls methods by name with plain values; raw bytes go as they are."""
+    """Calls methods by name with the fields of a request; raw bytes go as they are."""
 
-    def __init__(self, channel, token=None, service=SERVICE) -> None:
-        self.channel, self.token, self.service = channel, token, service
+    def __init__(self, channel, token=None) -> None:
+        self.channel, self.token = channel, token
 
-    @property
-    def metadata(self):
-        return (("authorization", f"Bearer {self.token}"),) if self.token else ()
+    def call(self, name, fields=None, timeout=120):
+        request, answer = methods()[name]
+        content = fields
+        if not isinstance(fields, bytes):
+            fields = dict(fields or {})
+            tensors = fields.pop("tensors", ())
+            message = request(**fields)
+            if tensors:
+                add(tensors, message.inputs, message.raw_input_contents)
+            content = message.SerializeToString()
+        extra = (("authorization", f"Bearer {self.token}"),) if self.token else ()
+        send = self.channel.unary_unary(f"/{SERVICE}/{name}")
+        return answer.FromString(send(content, metadata=extra, timeout=timeout))
 
-    def call(self, name, values=None, timeout=120):
-        method = wire.methods(self.service)[name]
-        path = f"/{self.service}/{name}"
-        extra = {"metadata": self.metadata, "timeout": timeout}
-        if method.streams_requests:
-            send = self.channel.stream_stream(path)
-            answers = send((pack(method, v) for v in values), **extra)
-            return [method.answer.unpack(answer) for answer in answers]
-        if method.streams_answers:
-            answers = self.channel.unary_stream(path)(pack(method, values), **extra)
-            return [method.answer.unpack(answer) for answer in answers]
-        answer = self.channel.unary_unary(path)(pack(method, values), **extra)
-        return method.answer.unpack(answer)
-
-    def refused(self, name, values=None):
+    def refused(self, name, fields=None):
         """Return the status, the stable code and the sentence of a refusal."""
         try:
-            found = self.call(name, values)
+            found = self.call(name, fields)
         except grpc.RpcError as error:
             return refusal(error)
         raise AssertionError(found)
@@ -84,7 +87,3 @@ def refusal(error):
     assert "\n" not in error.details()
     trailing = dict(error.trailing_metadata() or ())
     return error.code(), trailing.get(CODE), error.details()
-
-
-def pack(method, values):
-    return values if isinstance(values, bytes) else method.request.pack(values or {})

@@ -154,11 +154,10 @@ def count_losses(place: Path, reports, decisions, outcomes) -> dict[str, int]:
     }  # fmt: skip
     with Ledger(place) as ledger:
         verify(ledger, "fraud")
-        ledger.connection.rollback()
         operations = Operations(ledger)
         for (case, agent), value in reports.items():
-            number, deployment = operations.find("fraud")
-            stored = ledger.reports(number, case).get(deployment.agents.index(agent))
+            number, state = operations.find("fraud")
+            stored = ledger.reports(number, case).get(state.agents.index(agent))
             counts["lost"] += stored is None
             counts["changed"] += (
                 stored is not None and np.frombuffer(stored)[0] != value
@@ -167,13 +166,12 @@ def count_losses(place: Path, reports, decisions, outcomes) -> dict[str, int]:
             entry = ledger.find_entry(number, case, "decide")
             counts["lost"] += entry is None
             counts["changed"] += (
-                entry is not None and entry.content["pooled"]["first"][1] != probability
+                entry is not None and entry.record.pooled["first"][1] != probability
             )
         for case, outcome in outcomes.items():
             entry = ledger.find_entry(number, case, "settle")
             counts["lost"] += entry is None
             counts["changed"] += (
-                entry is not None
-                and FRAUD["labels"][entry.content["outcome"]] != outcome
+                entry is not None and FRAUD["labels"][entry.record.outcome] != outcome
             )
     return counts

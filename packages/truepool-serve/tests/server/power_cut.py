@@ -28,7 +28,7 @@ acknowledged = os.open(place + ".answers", os.O_WRONLY | os.O_CREAT | os.O_APPEN
 def tell(kind, key, value):
     os.write(acknowledged, (json.dumps([kind, key, value]) + "\\n").encode())
 with Local(place) as local:
-    driver = local.coordinator.ledger.connection.connection.driver_connection
+    driver = local.coordinator.ledger.connection
     driver.execute("PRAGMA wal_autocheckpoint = 20")  # small, so that there are many
     driver.execute(f"PRAGMA synchronous = {synchronous}")
     tell("start", "", 0)

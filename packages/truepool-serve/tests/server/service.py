@@ -16,10 +16,12 @@ from pathlib import Path
 import pytest
 import uvicorn
 
+from truepool_serve.messages import Pool, convert, to_builtins
 from truepool_serve.server.access import ANYONE
 from truepool_serve.server.answers import Answer
 from truepool_serve.server.coordinator import Coordinator
 from truepool_serve.server.http import app
+from truepool_serve.server.records import KINDS
 
 FRAUD = {
     "name": "fraud",
@@ -46,14 +48,33 @@ class Local:
         self.coordinator.close()
 
     def __getattr__(self, name: str):
-        """Return an operation of the coordinator, which waits for its answer."""
+        """Return an operation of the coordinator, which waits for its answer.
+
+        Answers are values as JSON has them.
+        """
         act = getattr(self.coordinator, name)
 
         def wait(*words):
             answer = act(ANYONE, *words)
-            return answer.result(60) if isinstance(answer, Answer) else answer
+            found = answer.result(60) if isinstance(answer, Answer) else answer
+            return found if name == "settled" else to_builtins(found)
 
         return wait
+
+    def create(self, pool: dict) -> dict:
+        """Deploy a pool."""
+        made = self.coordinator.create(ANYONE, convert(pool, Pool))
+        return to_builtins(made.result(60))
+
+    def evidence(self, pool: str, last: int) -> list:
+        """Return what each challenger would have saved."""
+        found = self.coordinator.evidence(ANYONE, pool, last)
+        return to_builtins(found)["challengers"]
+
+    def change(self, pool: str, kind: str, content: dict) -> dict:
+        """Change the agents or the rules of a pool."""
+        record = convert(content, KINDS[kind])
+        return to_builtins(self.coordinator.change(ANYONE, pool, record).result(60))
 
     def fill(self, cases: int, rng, first: int = 0, pool: str = "fraud") -> None:
         """Report on, decide and settle cases."""
@@ -91,6 +112,7 @@ NURSERY = """
 import json, os, signal, sys, tempfile
 import uvicorn
 from truepool.cli import main
+from truepool_serve.messages import Pool
 from truepool_serve.server.access import ANYONE
 from truepool_serve.server.answers import Answer
 from truepool_serve.server.coordinator import Coordinator
@@ -98,7 +120,7 @@ from truepool_serve.server.http import app
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 with tempfile.TemporaryDirectory() as folder, Coordinator(f"{folder}/ledger.db") as first:
     app(first)
-    first.create(ANYONE, {"name": "p", "agents": ["a", "b"]}).result()
+    first.create(ANYONE, Pool(name="p", agents=["a", "b"])).result()
     first.report(ANYONE, "p", [("c", "a", 0.1), ("c", "b", 0.2)]).result()
     first.decide(ANYONE, "p", "c", None).result()
     first.settle(ANYONE, "p", [("c", 1)]).result()

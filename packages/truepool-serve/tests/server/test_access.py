@@ -1,8 +1,8 @@
 """Every role and every operation, both ways: what is allowed works, the rest does not."""
 
 import pytest
-from fastapi.testclient import TestClient
 from server.service import FRAUD, Local
+from starlette.testclient import TestClient
 
 from truepool.core.errors import RequestError, SettingError
 from truepool_serve.server import access
@@ -269,7 +269,7 @@ def test_the_trail_says_who_did_what_and_names_no_case(service):
     trail = client.get("/v1/trail?last=3", headers=admin).json()["trail"]
     told = [(row["action"], row["target"], row["detail"]) for row in trail]
     assert told == [
-        ("join", "fraud", "dan"), ("erase", "fraud", None), ("create", "new", "new"),
+        ("join", "fraud", "dan"), ("erase", "fraud", None), ("create", "new", None),
     ]  # fmt: skip
     assert {row["token"] for row in trail} == {made[ADMIN]["id"]}
     assert {row["role"] for row in trail} == {ADMIN}
@@ -293,7 +293,7 @@ def test_a_changed_trail_is_found(tmp_path, statement, record):
     with Ledger(place) as ledger:
         assert [each.pool for each in verify_all(ledger)] == ["fraud"]
         with ledger.transaction():
-            ledger.connection.exec_driver_sql(statement)
+            ledger.connection.execute(statement)
         fault = verify_all(ledger)[0]
     assert (fault.pool, fault.record) == ("(trail)", record)
 

@@ -7,15 +7,17 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import numpy as np
 import pytest
-from fastapi.testclient import TestClient
 from server.service import FRAUD, Local
+from starlette.testclient import TestClient
 
 from truepool.core.errors import LedgerError, SettingError
-from truepool_serve.server import writer
+from truepool_serve.messages import to_builtins
+from truepool_serve.server import watch, writer
 from truepool_serve.server.access import ANYONE
 from truepool_serve.server.alarms import Alarms, check_webhook
 from truepool_serve.server.dashboard import Dashboard
 from truepool_serve.server.http import app
+from truepool_serve.server.ledger import SETTLED_AFTER
 
 
 def run(local, first, cases, *, bob):
@@ -65,7 +67,7 @@ def test_a_feed_that_stops_is_noticed_without_a_page(tmp_path, caplog, hook):
         run(local, 100, 60, bob=False)
         alarms.update()
         (one,) = alarms.of("fraud")
-        assert (one["who"], one["kind"]) == ("bob", "stopped")
+        assert (one.who, one.kind) == ("bob", "stopped")
         alarms.update()
         assert [(each["event"], each["pool"], each["who"]) for each in got] == [
             ("alarm", "fraud", "bob")
@@ -74,7 +76,9 @@ def test_a_feed_that_stops_is_noticed_without_a_page(tmp_path, caplog, hook):
             "stopped"
         ]
         client = TestClient(app(local.coordinator), base_url="http://localhost")
-        assert client.get("/v1/pools/fraud/alarms").json() == {"alarms": [one]}
+        assert client.get("/v1/pools/fraud/alarms").json() == {
+            "alarms": [to_builtins(one)]
+        }
         assert 'truepool_alarms{pool="fraud"} 1.0' in client.get("/metrics").text
         run(local, 200, 3, bob=True)
         alarms.update()
@@ -122,3 +126,41 @@ def test_nobody_waits_for_a_database_that_hangs(tmp_path, monkeypatch):
         assert time.monotonic() - start < 5
         released.set()
         assert to.submit(lambda: 6).result(10) == 6
+
+
+def test_a_watch_of_months_remembers_no_more_than_one_of_days(tmp_path, monkeypatch):
+    """Cases without an outcome, and the times of cases, are forgotten in their order."""
+    monkeypatch.setattr(watch, "REMEMBERED", 50)
+    with Local(tmp_path / "l.db") as local:
+        alarms = local.coordinator.alarms
+        for first in range(0, 200, 50):
+            for i in range(first, first + 50):
+                local.report(
+                    "fraud", [(f"c{i}", a, 0.3 + i % 7 / 20) for a in ("ada", "bob")]
+                )
+                local.decide("fraud", f"c{i}", None)
+            alarms.update()
+        known = alarms.pools["fraud"].watch
+    assert (len(known._cases), len(known._waiting)) == (50, 50)
+    assert known.first_of_last(10) - known.first_of_last(50) == 40
+
+
+def test_a_look_at_what_is_new_does_not_go_through_all_decisions(tmp_path):
+    """Every five seconds, of every pool: it must not grow with the ledger."""
+    with Local(tmp_path / "l.db") as local:
+        for i in range(30):
+            local.report("fraud", [(f"c{i}", "ada", 0.2)])
+            local.decide("fraud", f"c{i}", None)
+        for i in (3, 29):
+            local.settle("fraud", [(f"c{i}", "ok")])
+        with local.coordinator.ledger.reader() as reader:
+            found = reader.decided(1, 2000, 28)
+            plan = reader.connection.rows(
+                f"EXPLAIN QUERY PLAN {SETTLED_AFTER}", 1, 28, 28, 2000
+            )
+    seen = [(one.case, one.settled) for one in found]
+    assert seen == [("c3", 32), ("c27", None), ("c28", None), ("c29", 33)]
+    first, second, *_ = [row[-1] for row in plan]
+    assert first.startswith("SEARCH s")
+    assert "n>?" in first
+    assert "case=?" in second

@@ -2,6 +2,7 @@
 
 import base64
 
+import msgspec
 import numpy as np
 import pytest
 from server.service import FRAUD, Local
@@ -15,12 +16,15 @@ from truepool.core.errors import (
     SettingError,
     TruepoolError,
 )
+from truepool_serve.messages import Pool, convert
 from truepool_serve.render import dashboard as render
+from truepool_serve.server import records
 from truepool_serve.server.access import ANYONE
-from truepool_serve.server.configuration import PoolConfig, RuleConfig
+from truepool_serve.server.configuration import PoolConfig
 from truepool_serve.server.dashboard import Dashboard
-from truepool_serve.server.deployment import START, Deployment, Entry
-from truepool_serve.server.ledger import NEXT_ENTRIES, Ledger
+from truepool_serve.server.ledger import Ledger
+from truepool_serve.server.records import START, Entry
+from truepool_serve.server.state import PoolState
 
 FORGED = base64.b64encode(b"not a pool").decode()
 
@@ -38,40 +42,40 @@ def saved(path, agents=("ada", "bob", "cyd"), labels=("ok", "fraud")):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"agents": "ada"}, "agents must be a list of names"),
-        ({"agents": [1, 2]}, "agents must be a list of names"),
+        ({"agents": "ada"}, "expected `array`, got `str` - at `agents`"),
+        ({"agents": [1, 2]}, "expected `str`, got `int` - at `agents[0]`"),
         ({"agents": ["ada", "ada"]}, "unique"),
-        ({"agents": [f"a{i}" for i in range(10_001)]}, "at most 10,000 agents"),
+        ({"agents": [f"a{i}" for i in range(10_001)]}, "length <= 10000 - at `agents`"),
         ({"agents": ["ada", ""]}, "1 to 200 characters"),
-        ({"name": None}, "the name of a pool"),
+        ({"name": None}, "got `null` - at `name`"),
         ({"name": " x"}, "without spaces"),
-        ({"labels": ["ok"]}, "two or more different labels"),
+        ({"labels": ["ok"]}, "2 to 100 labels; got 1"),
         ({"labels": ["ok", "ok"]}, "two or more different labels"),
         ({"labels": ["ok", 1]}, "all text or all whole numbers"),
         ({"labels": ["ok", "fraud"], "positive": None}, "Which label do the reports give the probability of"),
-        ({"labels": list(range(101)), "positive": None}, "at most 100 labels"),
+        ({"labels": list(range(101)), "positive": None}, "2 to 100 labels; got 101"),
         ({"labels": ["a", "b", "c"], "positive": "a"}, "requires two labels"),
-        ({"costs": 5}, "costs must be a JSON object"),
-        ({"costs": {"fm": 5}}, "costs has no 'fm'; known: fn, fp"),
-        ({"costs": {"fn": None}}, "got None for fn"),
-        ({"costs": {"currency": 5}}, "a currency is text"),
-        ({"costs": {"fn": [1, 2]}}, "a number or the name of a column"),
-        ({"costs": {"matrix": {}}}, "a matrix is a list of rows"),
+        ({"costs": 5}, "got `int` - at `costs`"),
+        ({"costs": {"fm": 5}}, "unknown field `fm` - at `costs`"),
+        ({"costs": {"fn": None}}, "got `null` - at `costs.fn`"),
+        ({"costs": {"currency": 5}}, "got `int` - at `costs.currency`"),
+        ({"costs": {"fn": [1, 2]}}, "expected `float | str`, got `array` - at `costs.fn`"),
+        ({"costs": {"matrix": {}}}, "expected `array`, got `object` - at `costs.matrix`"),
         ({"costs": {"matrix": [[0, 1], [1]]}}, "rows of different lengths"),
         ({"costs": {"matrix": [[0, 1, 1], [1, 0, 1], [1, 1, 0]]}}, "classes"),
-        ({"threshold": 2}, "the threshold must lie in [0, 1]; got 2. Leave it out"),
-        ({"threshold": True}, "the threshold must lie in [0, 1]"),
-        ({"open_cases": 0}, "open_cases must be a whole number"),
+        ({"threshold": 2}, "expected `float` <= 1.0 - at `threshold`"),
+        ({"threshold": True}, "got `bool` - at `threshold`"),
+        ({"open_cases": 0}, "expected `int` >= 1 - at `open_cases`"),
         ({"learner": "gradeint"}, "did you mean 'gradient'"),
-        ({"learner": 3}, "learner must be text"),
+        ({"learner": 3}, "expected `str | null`, got `int` - at `learner`"),
         ({"learner": "hedge", "saved_pool": "x"}, "either a learner or a saved pool"),
         ({"learner": "hedge", "settings": {"raet": 1}}, "raet"),
         ({"learner": "hedge", "settings": {"rate": "fast"}}, "got {'rate': 'fast'}"),
-        ({"learner": "hedge", "settings": [1]}, "settings of a learner"),
+        ({"learner": "hedge", "settings": [1]}, "expected `object | null`, got `array` - at `settings`"),
         ({"learner": "auto", "settings": {"record": "/tmp"}}, "without 'record'"),
         ({"saved_pool": "not base64!"}, "in base64"),
         ({"saved_pool": FORGED}, "the saved pool is not a saved pool, or it is damaged"),
-        ({"colour": 1}, "a pool has no 'colour'"),
+        ({"colour": 1}, "unknown field `colour`"),
     ],
 )  # fmt: skip
 def test_a_pool_that_cannot_be_is_refused(tmp_path, change, sentence):
@@ -128,14 +132,14 @@ def test_what_a_pool_is_comes_back_from_the_ledger():
         {"labels": ["a", "b", "c"], "positive": None, "costs": {"matrix": [[0, 1, 2], [3, 0, 4], [5, 6, 0]]}},
         {"costs": {"fn": "amount", "fp": 5, "tp": -1}},
     ):  # fmt: skip
-        config = PoolConfig.parse(FRAUD | change)
-        assert PoolConfig.parse(config.to_dict()) == config
-    assert RuleConfig.parse({"learner": "wsu"}).to_dict() == {"learner": "wsu"}
+        config = PoolConfig.parse(convert(FRAUD | change, Pool))
+        stored = msgspec.json.decode(msgspec.json.encode(config.message), type=Pool)
+        assert PoolConfig.parse(stored) == config
 
 
 def test_costs_that_cannot_be_are_refused():
     with pytest.raises(CostError):
-        PoolConfig.parse(FRAUD | {"costs": {"fn": -1}})
+        PoolConfig.parse(convert(FRAUD | {"costs": {"fn": -1}}, Pool))
 
 
 def test_at_most_so_many_cases_wait(tmp_path):
@@ -210,7 +214,7 @@ def test_three_classes_are_exported_by_name(tmp_path):
             local.report("triage", [(f"c{i}", "b", [0.1, 0.3, 0.6])] * (i % 2))
             local.decide("triage", f"c{i}", None)
             local.settle("triage", [(f"c{i}", ["low", "mid", "high"][i % 3])])
-        history = local.history("triage", 10)
+        history = local.settled("triage", 10)
         (tmp_path / "p.parquet").write_bytes(history.to_parquet())
         assert history.panel().reports.shape == (4, 2, 3)
     panel = tp.read_panel(tmp_path / "p.parquet", outcome="outcome")
@@ -223,11 +227,11 @@ def test_entries_that_no_coordinator_writes_are_refused():
     with pytest.raises(LedgerError, match="does not follow record 2"):
         changed.check(START)
     with pytest.raises(LedgerError, match="no record is called 'burn'"):
-        Deployment().record("burn", None, 0.0, {})
+        records.read("burn", b"{}")
     with pytest.raises(LedgerError, match="must begin with what the pool is"):
-        _ = Deployment().pool
+        _ = PoolState().pool
     with pytest.raises(LedgerError, match="record 3 was erased"):
-        _ = Entry(3, "decide", None, 0.0, None, START, START).content
+        _ = Entry(3, "decide", None, 0.0, None, START, START).record
 
 
 def test_a_ledger_that_cannot_be_opened_is_one_sentence(tmp_path, monkeypatch):
@@ -259,16 +263,12 @@ def test_a_ledger_that_cannot_be_opened_is_one_sentence(tmp_path, monkeypatch):
             pytest.raises(LedgerError, match="no such table"),
             ledger.reader() as reader,
         ):
-            reader.exec_driver_sql("SELECT * FROM unknown_table")
+            reader.connection.rows("SELECT * FROM unknown_table")
 
 
 def test_entries_are_read_in_blocks(tmp_path, monkeypatch):
     with Local(tmp_path / "l.db") as local:
         local.fill(5, np.random.default_rng(0))
     monkeypatch.setattr("truepool_serve.server.ledger.BLOCK", 3)
-    monkeypatch.setattr(
-        "truepool_serve.server.ledger.NEXT_ENTRIES",
-        NEXT_ENTRIES.limit(3),
-    )
     with Ledger(tmp_path / "l.db") as ledger:
         assert [entry.n for entry in ledger.entries(1)] == list(range(1, 12))

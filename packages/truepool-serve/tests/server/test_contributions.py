@@ -5,7 +5,6 @@ import pytest
 from server.service import FRAUD, Local
 
 import truepool as tp
-from truepool_serve.server.contributions import savings
 
 THREE = {
     "name": "fraud",
@@ -17,15 +16,15 @@ THREE = {
 
 def brute_force(local, pool, costs, threshold=None):
     """Pool again without each agent, by hand, with the weights that decided."""
-    history = local.history("fraud", 10_000)
+    history = local.settled("fraud", 10_000)
     table = np.zeros((len(history.cases), len(history.agents)))
     names = pool["labels"]
     K = len(names)
     for t, case in enumerate(history.cases):
-        reports, weights = case.decision["reports"], case.decision["weights"]
+        reports, weights = case.record.reports, case.record.weights
         cost = costs
         if costs.columns:
-            columns = {k: [v] for k, v in case.decision["columns"].items()}
+            columns = {k: [v] for k, v in case.record.columns.items()}
             cost = costs.resolve(columns)
 
         def paid(agents, cost=cost, reports=reports, weights=weights, case=case):
@@ -63,7 +62,7 @@ def test_two_labels_against_brute_force(tmp_path, learner, threshold):
             local.settle("fraud", [(f"c{i}", str(rng.choice(["ok", "fraud"])))])
         costs = tp.Costs(fn=10, fp=1)
         history, expected = brute_force(local, FRAUD, costs, threshold)
-    found = savings(history)
+    found = history.savings
     np.testing.assert_allclose(found, expected, atol=1e-9)
     assert (found != 0).sum() > 5
 
@@ -84,7 +83,7 @@ def test_three_labels_against_brute_force(tmp_path):
             local.settle("fraud", [(f"c{i}", str(rng.choice(["a", "b", "c"])))])
         costs = tp.Costs(matrix=THREE["costs"]["matrix"])
         history, expected = brute_force(local, THREE, costs)
-    np.testing.assert_allclose(savings(history), expected, atol=1e-9)
+    np.testing.assert_allclose(history.savings, expected, atol=1e-9)
     assert (expected != 0).any()
 
 
@@ -100,16 +99,16 @@ def test_costs_per_case_against_brute_force(tmp_path):
             local.settle("fraud", [(f"c{i}", str(rng.choice(["ok", "fraud"])))])
         costs = tp.Costs(fn="amount", fp=1)
         history, expected = brute_force(local, FRAUD, costs)
-    np.testing.assert_allclose(savings(history), expected, atol=1e-9)
+    np.testing.assert_allclose(history.savings, expected, atol=1e-9)
     assert (expected != 0).any()
 
 
 def test_what_is_not_known_is_not_made_up(tmp_path):
     with Local(tmp_path / "l.db", FRAUD | {"learner": "auto"}) as local:
         local.fill(3, np.random.default_rng(0))
-        assert np.isnan(savings(local.history("fraud", 10))).all()
+        assert np.isnan(local.settled("fraud", 10).savings).all()
 
 
 def test_without_cases_there_is_nothing(tmp_path):
     with Local(tmp_path / "l.db") as local:
-        assert savings(local.history("fraud", 10)).shape == (0, 3)
+        assert local.settled("fraud", 10).savings.shape == (0, 3)

@@ -9,20 +9,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fastapi.testclient import TestClient
 from server.service import FRAUD, Local
+from starlette.testclient import TestClient
 
 import truepool as tp
 from truepool.audits.reliability import too_many_outside
 from truepool.audits.values import Reliability
 from truepool.core.errors import RequestError
+from truepool_serve.messages import to_builtins
 from truepool_serve.render import dashboard as render
 from truepool_serve.render.dashboard_values import moment
 from truepool_serve.server import dashboard as dashboards
+from truepool_serve.server import demo
 from truepool_serve.server.access import ADMIN, AGENT, ANYONE, OPERATOR
-from truepool_serve.server.contributions import savings
 from truepool_serve.server.dashboard import Dashboard
-from truepool_serve.server.demo import AGENTS, DEAD, DRIFT, POOL, World
+from truepool_serve.server.demo import AGENTS, DEAD, DRIFT, World
 from truepool_serve.server.http import app
 
 FORM = "Content-Type: application/x-www-form-urlencoded"
@@ -46,6 +47,9 @@ def drive(local, cases, seed=0, first=0, unsettled=()):
             answers.append(act.settle(ANYONE, "demo", [(case, outcome)]))
     for answer in answers:
         answer.result(60)
+
+
+POOL = to_builtins(demo.POOL)
 
 
 @pytest.fixture(scope="module")
@@ -230,7 +234,7 @@ def test_a_pool_with_three_labels_is_not_said_to_be_free_of_alarms(tmp_path):
 
 
 def test_costs_are_those_of_the_decisions(busy, view):
-    history = busy.history("demo", 10_000)
+    history = busy.settled("demo", 10_000)
     panel, costs = history.panel(), tp.Costs(fn=10, fp=1)
 
     def cost(pooled, cases=slice(None)):
@@ -238,7 +242,7 @@ def test_costs_are_those_of_the_decisions(busy, view):
         return costs.cost_per_case(panel.outcomes[cases], decisions, 2).mean()
 
     rows = {row.name: row for row in view.comparison}
-    pooled = [case.decision["pooled"]["first"][1] for case in history.cases]
+    pooled = [case.record.pooled["first"][1] for case in history.cases]
     assert rows["the pool"].cost.value == pytest.approx(cost(pooled))
     mean = np.nanmean(panel.reports, axis=1)
     assert rows["the mean of the reports"].cost.value == pytest.approx(cost(mean))
@@ -255,8 +259,8 @@ def test_costs_are_those_of_the_decisions(busy, view):
 
 
 def test_credit_and_weights_are_those_of_the_ledger(busy, view):
-    history = busy.history("demo", 10_000)
-    saved = savings(history)
+    history = busy.settled("demo", 10_000)
+    saved = history.savings
     for line in view.credit:
         i = AGENTS.index(line.name)
         np.testing.assert_allclose(line.values, np.cumsum(saved[:, i]))
@@ -384,7 +388,7 @@ def test_after_a_promotion_the_page_is_about_the_promoted_rule(tmp_path):
         local.change("demo", "promote", {"name": "shadow"})
         view = Dashboard(local.coordinator).pool(ANYONE, "demo")
         (evidence,) = local.evidence("demo", 10_000)
-        decided = local.history("demo", 10_000).cases[10:]
+        decided = local.settled("demo", 10_000).cases[10:]
         for _ in two_agents(local, 5, bob=lambda ada: 1 - ada, first=210):
             pass
         later = Dashboard(local.coordinator).pool(ANYONE, "demo")
@@ -395,7 +399,7 @@ def test_after_a_promotion_the_page_is_about_the_promoted_rule(tmp_path):
     assert view.comparison[0].cost.value == pytest.approx(evidence["cost"]["shadow"])
     assert evidence["cost"]["shadow"] < evidence["cost"]["first"]
     assert view.cheaper == ""
-    pooled = [case.decision["pooled"]["shadow"][1] for case in decided]
+    pooled = [case.record.pooled["shadow"][1] for case in decided]
     mean = np.average(view.reliability.mean_report, weights=view.reliability.cases)
     assert mean == pytest.approx(np.mean(pooled))
     assert view.reliability.cases.sum() == 200

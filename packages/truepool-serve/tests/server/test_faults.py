@@ -4,10 +4,13 @@ import json
 import os
 import shutil
 import ssl
+import subprocess
+import sys
 import threading
 import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ from server.power_cut import compile_shim, compiler, cut_power, record
 from server.service import FRAUD, Local, Nursery
 
 from truepool.core.errors import LedgerError, RequestError
+from truepool_serve.messages import Receipt
 from truepool_serve.server import operations, writer
 from truepool_serve.server.access import ANYONE
 from truepool_serve.server.ledger import Ledger
@@ -80,9 +84,8 @@ def test_a_commit_that_fails_is_told_to_everyone_and_undone(tmp_path, monkeypatc
         local.decide("fraud", "late", None)
 
         ledger = local.coordinator.ledger
-        pages = ledger.connection.exec_driver_sql("PRAGMA page_count").scalar()
-        ledger.connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
-        ledger.connection.rollback()
+        pages = ledger.connection.value("PRAGMA page_count")
+        ledger.connection.execute(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(LedgerError, match="disk is full"):
             local.report("fraud", [(f"c{i}", "ada", 0.5) for i in range(1000)])
         with pytest.raises(RequestError, match="nothing is known"):
@@ -103,7 +106,7 @@ def test_one_operation_that_fails_does_not_fail_the_others(tmp_path):
         stop.result(10)
         with pytest.raises(ZeroDivisionError):
             broken.result(10)
-        assert good.result(10) == {"stored": 1, "repeated": 0}
+        assert good.result(10) == Receipt(stored=1, repeated=0)
         assert local.case("fraud", "c1")["reports"] == {"ada": 0.5}
 
 
@@ -116,7 +119,7 @@ def test_a_caller_who_leaves_stops_neither_the_operation_nor_the_others(tmp_path
         with pytest.raises(TimeoutError):
             left.result(0.01)
         stop.result(10)
-        assert left.result(10) == {"stored": 1, "repeated": 0}
+        assert left.result(10) == Receipt(stored=1, repeated=0)
         assert local.case("fraud", "c1")["reports"] == {"ada": 0.5}
 
 
@@ -246,3 +249,51 @@ def test_tls_and_certificates_of_callers(nursery, tmp_path, certificate):
     ) as answer:
         assert json.loads(answer.read()) == {"status": "ok"}
     service.stop()
+
+
+FULL = """
+import asyncio, json, sys
+from pathlib import Path
+from server.service import Local
+from truepool.core.errors import LedgerError
+folder = Path(sys.argv[1])
+ballast = folder / "ballast"
+ballast.write_bytes(bytes(2**20))
+answered, refused = [], 0
+with Local(folder / "ledger.db") as local:
+    for i in range(4000):
+        try:
+            local.report("fraud", [(f"{i} {'x' * 150}", "ada", 0.5)])
+            answered.append(i)
+        except LedgerError:
+            refused += 1
+            if refused == 3:
+                break
+    try:
+        asyncio.run(local.coordinator.check_ready())
+        ready = True
+    except LedgerError:
+        ready = False
+    ballast.unlink()  # somebody makes room, and it goes on without a restart
+    local.report("fraud", [("after", "ada", 0.5)])
+with Local(folder / "ledger.db", None) as local:
+    lost = [i for i in answered if "ada" not in local.case("fraud", f"{i} {'x' * 150}")["reports"]]
+    local.case("fraud", "after")
+print(json.dumps([len(answered), refused, ready, len(lost)]))
+"""
+
+
+def test_a_disk_that_is_full_loses_nothing_and_recovers_with_room(tmp_path):
+    """A file system of 4 MB, in a namespace of its own that ends with the process."""
+    words = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+             f'mount -t tmpfs -o size=4m none "{tmp_path}" && exec "$@"', "sh"]  # fmt: skip
+    if shutil.which("unshare") is None or subprocess.run([*words, "true"]).returncode:
+        pytest.skip("needs namespaces of the user and of mounts")
+    command = [*words, sys.executable, "-W", "ignore", "-c", FULL, str(tmp_path)]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    answered, refused, ready, lost = json.loads(done.stdout)
+    assert (answered > 100, refused, ready, lost) == (True, 3, False, 0)

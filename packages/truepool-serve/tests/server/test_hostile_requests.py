@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import uvicorn
-from fastapi.testclient import TestClient
 from server.service import FRAUD, Local
+from starlette.testclient import TestClient
 
 from truepool.core.errors import RequestError, SettingError
 from truepool_serve.server import limits
@@ -69,8 +69,10 @@ def test_half_a_character_is_refused(client, field):
     given |= {"costs": {"currency": half}} if field == "currency" else {}
     given |= {"name": half} if field == "name" else {}
     content = json.dumps(given).replace("\\\\ud800", "\\ud800")
-    answer = client.post("/v1/pools", content=content)
+    headers = {"Content-Type": "application/json"}
+    answer = client.post("/v1/pools", content=content, headers=headers)
     assert answer.status_code == 400, answer.text
+    assert "must be JSON" not in answer.text
 
 
 def test_a_batch_of_decisions_is_made_whole_or_not_at_all(client, local):
@@ -288,5 +290,5 @@ def test_a_deleted_pool_is_gone_and_its_name_is_free(local, client):
     assert local.describe("fraud")["entries"] == 5
     for table in ("reports", "entries"):
         statement = f"SELECT count(*) FROM {table}"
-        driver = local.coordinator.ledger.driver
-        assert driver.execute(statement).fetchone()[0] in (5, 6)
+        count = local.coordinator.ledger.connection.value(statement)
+        assert count in (5, 6)

@@ -1,8 +1,8 @@
 """A coordinator without tokens does what this machine asks, and nothing for web pages."""
 
 import pytest
-from fastapi.testclient import TestClient
 from server.service import FRAUD, Local
+from starlette.testclient import TestClient
 
 from truepool_serve.server.http import app
 from truepool_serve.server.local_requests import LocalRequests

@@ -9,9 +9,9 @@ from threading import Thread
 
 import numpy as np
 import pytest
-from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
 from server.service import Local
+from starlette.testclient import TestClient
 
 from truepool.core import distributions
 from truepool.core.errors import LedgerError, MissingExtraError, SettingError
@@ -192,6 +192,20 @@ def test_a_trace_is_sent_to_the_collector_as_part_of_that_of_the_caller(local):
     assert bytes.fromhex(trace) in sent
     assert b"GET /v1/pools/{pool}/cases/{case}" in sent
     assert b"Jane" not in sent
+    assert b"ZeroDivisionError" not in sent
+
+
+def test_requests_without_a_valid_token_are_counted(tmp_path):
+    """Who tries tokens is seen in the metrics."""
+    with Local(tmp_path / "l.db") as local:
+        token = local.issue("admin", None, None)["token"]
+        client = TestClient(http.app(local.coordinator))
+        for _ in range(3):
+            assert client.get("/v1/pools").status_code == 401
+        headers = {"Authorization": f"Bearer {token}"}
+        found = client.get("/metrics", headers=headers).text
+    counted = 'truepool_requests_total{operation="GET other",status="401"} 3.0'
+    assert counted in found
 
 
 def test_a_collector_is_a_url_and_needs_the_extra(monkeypatch):

@@ -316,7 +316,7 @@ def test_evidence_counts_the_costs_of_both(tmp_path):
 
 def test_the_export_is_a_table_that_the_audit_reads(fraud, tmp_path):
     fraud.fill(30, np.random.default_rng(2))
-    history = fraud.history("fraud", 20)
+    history = fraud.settled("fraud", 20)
     path = tmp_path / "panel.parquet"
     path.write_bytes(history.to_parquet())
     panel = tp.read_panel(path, outcome="outcome", positive="fraud")

@@ -4,8 +4,8 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from fastapi.testclient import TestClient
 from server.service import FRAUD, Local, serving
+from starlette.testclient import TestClient
 
 import truepool as tp
 from truepool.core.errors import SettingError

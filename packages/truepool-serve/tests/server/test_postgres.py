@@ -7,19 +7,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fastapi.testclient import TestClient
 from hostile.commands import run
 from server.load import Load, count_losses
 from server.postgres_server import PASSWORD
 from server.service import FRAUD, Local, Nursery
+from starlette.testclient import TestClient
 
 from truepool.core import distributions
 from truepool.core.errors import LedgerError, MissingExtraError, SettingError
-from truepool_serve.server import http, operations, schema
+from truepool_serve.messages import Receipt
+from truepool_serve.server import http, schema
 from truepool_serve.server import postgres as postgres_module
 from truepool_serve.server.access import ADMIN, ANYONE, OPERATOR
 from truepool_serve.server.databases import ContentionError, display_name
 from truepool_serve.server.ledger import Ledger
+from truepool_serve.server.state import PoolState
 from truepool_serve.server.verification import verify
 
 
@@ -33,10 +35,10 @@ def replayed(url):
     with Ledger(url) as ledger:
         found = verify(ledger, "fraud")
         assert found.replayed == found.entries
-        deployment = operations.Deployment()
+        state = PoolState()
         for entry in ledger.entries(1):
-            deployment.verify(entry)
-    return deployment.rules["first"].weights
+            state.verify(entry)
+    return state.rules["first"].weights
 
 
 def test_two_coordinators_share_a_pool_and_agree_with_a_replay(url):
@@ -114,7 +116,8 @@ def test_locks_in_another_order_end_in_no_deadlock(url):
         with ThreadPoolExecutor(2) as threads:
             first = threads.submit(group, one, ("fraud", "second"))
             second = threads.submit(group, two, ("second", "fraud"))
-            assert first.result(60) == second.result(60) == {"stored": 1, "repeated": 0}
+            answers = first.result(60), second.result(60)
+            assert set(answers) == {Receipt(stored=1, repeated=0)}
 
 
 def test_a_coordinator_that_hangs_is_not_waited_for_long(url, monkeypatch):
@@ -127,6 +130,18 @@ def test_a_coordinator_that_hangs_is_not_waited_for_long(url, monkeypatch):
             local.describe("fraud")
         hung.rollback()
         assert local.describe("fraud")["entries"] == 1
+
+
+def test_a_reader_does_not_wait_for_ever_for_a_server_that_hangs(url, monkeypatch):
+    monkeypatch.setattr(postgres_module, "LONGEST_READ", 0.5)
+    with Ledger(url) as ledger:
+        begin = time.monotonic()
+        with pytest.raises(LedgerError, match="cannot be used"):
+            with ledger.reader() as reader:
+                reader.connection.rows("SELECT pg_sleep(60)")
+        assert time.monotonic() - begin < 20
+        with ledger.reader() as reader:  # another one has time of its own
+            assert reader.connection.value("SELECT count(*) FROM pools") == 0
 
 
 def test_a_server_that_is_restarted_loses_nothing_that_was_answered(postgres, url):
@@ -208,7 +223,7 @@ def test_tokens_stay_as_they_are_while_the_server_is_away(url, monkeypatch):
 def test_history_and_verification_see_one_moment(url):
     with Local(url) as local:
         local.fill(12, np.random.default_rng(0))
-        assert len(local.history("fraud", 10).cases) == 10
+        assert len(local.settled("fraud", 10).cases) == 10
         with Ledger(url) as ledger, ledger.moment():
             ledger.pool_names()  # the moment
             local.fill(1, np.random.default_rng(1), first=50)

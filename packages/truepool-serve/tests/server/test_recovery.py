@@ -12,7 +12,7 @@ from server.test_verification import change
 
 from truepool import learners
 from truepool.core.errors import RequestError
-from truepool_serve.server import deployment, operations
+from truepool_serve.server import operations, records, state
 from truepool_serve.server.ledger import Ledger
 from truepool_serve.server.verification import verify
 
@@ -56,10 +56,10 @@ def elsewhere(tmp_path_factory):
 def test_a_ledger_of_another_processor_is_served_and_verified(elsewhere, name):
     place = elsewhere / f"{name}.db"
     with Ledger(place) as ledger:
-        recorded = [e.content for e in ledger.entries(1) if e.kind == "settle"][-1]
+        recorded = [e.record for e in ledger.entries(1) if e.kind == "settle"][-1]
     with Local(place, None) as local:
         rule = local.coordinator.operations.pools["fraud"][1].rules["first"]
-        (learned,) = deployment.numbers(recorded["learned"]).values()
+        (learned,) = state.numbers(recorded.learned).values()
         np.testing.assert_array_equal(rule.learned, learned)
         assert not local.coordinator.operations.unverified
         local.settle("fraud", [("open", "ok")])
@@ -84,7 +84,7 @@ def test_a_restart_takes_over_what_was_learned(tmp_path, monkeypatch, name):
 
 def test_many_agents_are_recorded_by_a_hash_and_learned_again(tmp_path):
     """With 10,000 agents each record of an outcome would take 100 kB."""
-    agents = [f"agent {i}" for i in range(deployment.MOST_LEARNED + 1)]
+    agents = [f"agent {i}" for i in range(state.MOST_LEARNED + 1)]
     with Local(tmp_path / "l.db", FRAUD | {"agents": agents}) as local:
         for case in ("c1", "c2"):
             local.report(
@@ -133,7 +133,9 @@ def test_a_pool_that_cannot_be_recovered_stops_no_other(tmp_path):
     change(place, "UPDATE entries SET body = x'00' WHERE n = 4 AND pool = 1")
     with Local(place, None) as local:
         for _ in range(2):
-            with pytest.raises(RequestError, match="record 4 cannot be read") as caught:
+            with pytest.raises(
+                RequestError, match=r"record 4 \(\w+\) cannot be read"
+            ) as caught:
                 local.decide("fraud", "c", None)
             assert caught.value.code == "unavailable"
             local.fill(2, np.random.default_rng(1), first=50, pool="other")
@@ -149,24 +151,24 @@ def test_the_tolerance_tells_a_last_bit_from_a_change(tmp_path, monkeypatch):
 
     def replay(factor, tolerance):
         """Verify by a learner whose numbers come out otherwise."""
-        monkeypatch.setattr(deployment, "TOLERANCE", tolerance)
-        settle = deployment.Deployment._settle
-        made = deployment.Deployment()
+        monkeypatch.setattr(state, "TOLERANCE", tolerance)
+        settle = state.PoolState._settle
+        made = state.PoolState()
 
-        def moved(self, case, content):
-            settle(self, case, content)
+        def moved(self, record, case):
+            settle(self, record, case)
             rule = self.rules["first"]
             rule.take_over(rule.learned * factor)
-            return self._learned(["first"])
+            return self._learned(record)
 
         with monkeypatch.context() as patch:
-            patch.setattr(deployment.Deployment, "_settle", moved)
+            patch.setitem(state.STEPS, records.Settle, moved)
             return [made.verify(entry) for entry in entries]
 
-    tolerance = deployment.TOLERANCE
+    tolerance = state.TOLERANCE
     assert not all(replay(1 + 1e-15, tolerance))
-    with pytest.raises(deployment.RecordError):
+    with pytest.raises(state.RecordError):
         replay(1 + 1e-15, 0.0)
-    with pytest.raises(deployment.RecordError):
+    with pytest.raises(state.RecordError):
         replay(1.001, tolerance)
     replay(1.001, 0.1)

@@ -55,8 +55,8 @@ def test_a_refit_is_recorded_and_taken_over_by_a_restart(place, monkeypatch):
         assert [pool.name for pool in rule.stream.experts.pools] == ["shrunk", "auto"]
         local.fill(1, np.random.default_rng(3), first=95)
     (first, second) = (e for e in records(place) if e.kind == "refit")
-    assert (first.content["rule"], first.content["cases"]) == ("first", 10)
-    assert second.content["cases"] == 20
+    assert (first.record.rule, first.record.cases) == ("first", 10)
+    assert second.record.cases == 20
     with Ledger(place) as ledger:
         found = verify(ledger, "fraud")
     assert (found.replayed, found.apart) == (found.entries, 0)
@@ -64,11 +64,11 @@ def test_a_refit_is_recorded_and_taken_over_by_a_restart(place, monkeypatch):
 
 def test_what_was_fitted_is_kept_once(place):
     with Ledger(place) as ledger:
-        before = ledger.driver.execute("SELECT count(*) FROM fitted").fetchone()
+        before = ledger.connection.row("SELECT count(*) FROM fitted")
         with ledger.transaction():
             for entry in [e for e in ledger.entries(1) if e.kind == "refit"]:
                 ledger.add_fitted(entry.fitted)
-        assert ledger.driver.execute("SELECT count(*) FROM fitted").fetchone() == before
+        assert ledger.connection.row("SELECT count(*) FROM fitted") == before
 
 
 def test_a_changed_fit_is_found(place):

@@ -14,11 +14,10 @@ from truepool.core.errors import AgentError, LedgerError
 from truepool.core.formatting import percent
 from truepool_serve.server import misreports, operations
 from truepool_serve.server.access import ANYONE
-from truepool_serve.server.contributions import pooled_coordinates
-from truepool_serve.server.deployment import START, digest
 from truepool_serve.server.entry_file import format_entries, read_entries
 from truepool_serve.server.ledger import Ledger
 from truepool_serve.server.misreports import SHIFTS, shift_gains
+from truepool_serve.server.records import START, digest
 from truepool_serve.server.statement import (
     check_statement,
     make_statement,
@@ -62,7 +61,7 @@ def test_a_statement_against_brute_force(filled, agent):
     place, history, expected = filled
     found = make_statement(entries(place), agent, None, None)
     own = expected[:, history.agents.index(agent)]
-    reported = [agent in case.decision["reports"] for case in history.cases]
+    reported = [agent in case.record.reports for case in history.cases]
     lines = {line.case: line.contribution for line in found.lines}
     cases = [c.case for c, there in zip(history.cases, reported, strict=True) if there]
     assert list(lines) == cases
@@ -150,7 +149,7 @@ def test_changed_entries_are_found_even_with_new_hashes(filled, tmp_path):
     for entry in made:
         body = entry.body
         if entry.kind == "settle" and not any(e.kind == "settle" for e in forged):
-            old = entry.content["outcome"]
+            old = entry.record.outcome
             body = body.replace(b'"outcome":%d' % old, b'"outcome":%d' % (1 - old))
             assert body != entry.body
         mark = digest(entry.kind, entry.case, entry.at, body)
@@ -270,7 +269,7 @@ def simulate(tmp_path, cases, threshold=None, sharp=1.0, pool=None):
         for case, _ in outcomes:
             local.coordinator.decide(ANYONE, "fraud", case, None)
         local.settle("fraud", outcomes)
-        history = local.history("fraud", 10_000)
+        history = local.settled("fraud", 10_000)
     return tmp_path / "m.db", history
 
 
@@ -291,7 +290,7 @@ def test_an_uncalibrated_pool_is_warned_of(tmp_path):
     place, history = simulate(tmp_path, 400, sharp=0.3)
     found = make_statement(entries(place), "ada", None, None).warnings
     (told,) = (text for text in found if "the pool is not calibrated" in text)
-    said = percent(float(pooled_coordinates(history)[:, 0].mean()))
+    said = percent(float(history.pooled[:, 0].mean()))
     happened = percent(float(history.outcomes.mean()))
     assert f"it says {said} on average, {happened} were positive, and its" in told
 
@@ -307,7 +306,7 @@ def test_the_gain_of_a_shift_against_brute_force(tmp_path):
     _, history = simulate(tmp_path, 60, threshold=0.3)
     gains = shift_gains(history, "ada")
     for t, case in enumerate(history.cases):
-        ada, bob = case.decision["reports"]["ada"], case.decision["reports"]["bob"]
+        ada, bob = case.record.reports["ada"], case.record.reports["bob"]
         for s, shift in enumerate(SHIFTS):
             told = min(max(ada + shift, 0), 1)
             pair = tp.decide([(ada + bob) / 2, (told + bob) / 2], COSTS, 0.3)
@@ -319,7 +318,7 @@ def test_the_gain_of_a_shift_against_brute_force(tmp_path):
 def test_without_weights_no_misreport_is_tried(tmp_path):
     with Local(tmp_path / "l.db", FRAUD | {"learner": "auto"}) as local:
         local.fill(3, np.random.default_rng(0))
-        assert shift_gains(local.history("fraud", 10), "ada") is None
+        assert shift_gains(local.settled("fraud", 10), "ada") is None
 
 
 # the command

@@ -10,6 +10,7 @@ import pytest
 from server.service import Local
 
 from truepool.core.errors import LedgerError, TruepoolError
+from truepool_serve.messages import to_builtins
 from truepool_serve.server import writer
 from truepool_serve.server.access import ANYONE
 
@@ -43,7 +44,7 @@ def held(local):
 def outcome(answer):
     """An answer as values that can be compared."""
     try:
-        return answer.result(60)
+        return to_builtins(answer.result(60))
     except TruepoolError as error:
         return type(error).__name__, str(error)
 
@@ -66,13 +67,13 @@ def prepare(local):
 
 
 def stored(local):
-    with local.coordinator.ledger.reader() as connection:
-        rows = connection.exec_driver_sql(
+    with local.coordinator.ledger.reader() as reader:
+        rows = reader.connection.rows(
             'SELECT "case", agent, value FROM reports ORDER BY "case", agent'
-        ).all()
-        waiting = connection.exec_driver_sql(
+        )
+        waiting = reader.connection.value(
             "SELECT coalesce(sum(number), 0) FROM waiting"
-        ).scalar()
+        )
     return [(case, agent, bytes(value)) for case, agent, value in rows], waiting
 
 
@@ -101,7 +102,7 @@ def test_reports_that_are_written_together_are_answered_as_if_each_came_alone(
 
 def test_many_new_reports_are_one_statement(local):
     statements = []
-    driver = local.coordinator.ledger.driver
+    driver = local.coordinator.ledger.connection.raw
     with held(local) as coordinator:
         driver.set_trace_callback(statements.append)
         answers = [

@@ -64,8 +64,7 @@ def serve(
     os.environ.setdefault(*QUIET_GRPC)
     import uvicorn
 
-    from truepool_serve.server.grpc_server import Certificates, beside, bind
-    from truepool_serve.server.inference import grpc_service, messages, rest
+    from truepool_serve.server.inference import grpc_server, rest
     from truepool_serve.server.local_requests import LocalRequests
 
     with ExitStack() as stack:
@@ -74,12 +73,11 @@ def serve(
         runner = stack.enter_context(asyncio.Runner())
         lifespan = None
         if grpc_port is not None:
-            services = {messages.SERVICE: grpc_service.handlers(model)}
-            certificates = Certificates.read(tls_cert, tls_key, None)
-            grpc_server, grpc_port = runner.run(
-                bind(lambda: services, host, grpc_port, certificates)
+            certificates = grpc_server.Certificates.read(tls_cert, tls_key, None)
+            beside, grpc_port = runner.run(
+                grpc_server.bind(model, None, host, grpc_port, certificates)
             )
-            lifespan = beside(grpc_server, GRACE)
+            lifespan = grpc_server.beside(beside, GRACE)
         settings = uvicorn.Config(
             LocalRequests(rest.app(model, lifespan), lambda: guarded),
             ssl_certfile=None if tls_cert is None else str(tls_cert),

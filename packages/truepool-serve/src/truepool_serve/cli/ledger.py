@@ -11,8 +11,8 @@ from truepool.cli import options
 from truepool.cli.keys import option
 
 if TYPE_CHECKING:
-    from truepool_serve.server.deployment import Entry
     from truepool_serve.server.ledger import Ledger
+    from truepool_serve.server.records import Entry
 
 app = typer.Typer(
     help="Verify, export and shorten the record of a coordinator.",
@@ -50,8 +50,8 @@ def verify(place: Place, pool: PoolName = None, json_file: options.Json = None) 
     from truepool.core.errors import LedgerError
     from truepool.core.formatting import pluralize
     from truepool_serve.server import verification
-    from truepool_serve.server.deployment import TOLERANCE
     from truepool_serve.server.ledger import Ledger
+    from truepool_serve.server.state import TOLERANCE
 
     check_files([], [json_file])
     with Ledger(place, write=False) as ledger:
@@ -66,8 +66,8 @@ def verify(place: Place, pool: PoolName = None, json_file: options.Json = None) 
             line += (
                 f", replayed {each.replayed:,} of them. Not replayed: "
                 f"{pluralize(each.erased, 'erased record')} and "
-                f"{pluralize(others, 'other')}, from an erased case up to when it was "
-                "erased; only their hashes were checked"
+                f"{pluralize(others, 'other')}, from an erased case up to the next "
+                "snapshot; only their hashes were checked"
             )
         if each.apart:
             line += (
@@ -101,8 +101,8 @@ def token(
         if pool is not None:
             Operations(ledger).check_agent(pool, agent)
         made = Access(ledger).issue(role, pool, agent)
-        record(ledger, ANYONE, "issue", made["id"], f"{role} (truepool ledger token)")
-    print(made["token"])
+        record(ledger, ANYONE, "issue", made.id, f"{role} (truepool ledger token)")
+    print(made.token)
 
 
 @app.command("export")
@@ -127,7 +127,7 @@ def export(
     from truepool.core.files import atomic_path, check_path, write_bytes
     from truepool.core.formatting import pluralize
     from truepool_serve.server.entry_file import SUFFIX, format_entries
-    from truepool_serve.server.history import History, outline
+    from truepool_serve.server.settled import Settled, outline
 
     check_path(output, SUFFIX if output.suffix == SUFFIX else ".parquet")
     with _open(place) as ledger:
@@ -140,10 +140,10 @@ def export(
                 file.writelines(format_entries(ledger.entries(number)))
             print_line(f"Wrote {pluralize(records, 'record')} to {output}.")
             return
-        with ledger.reader() as connection:
-            history = History.read(connection, number, config, agents, last)
-        write_bytes(output, history.to_parquet())
-    print_line(f"Wrote {pluralize(len(history.cases), 'case')} to {output}.")
+        with ledger.reader() as reader:
+            settled = Settled(config, agents, reader.settled(number, last))
+        write_bytes(output, settled.to_parquet())
+    print_line(f"Wrote {pluralize(len(settled.cases), 'case')} to {output}.")
 
 
 @app.command("compact")
@@ -161,7 +161,7 @@ def compact(
     """Erase old cases; the weights and the hashes stay."""
     from truepool.cli.screen import print_line
     from truepool.core.formatting import pluralize
-    from truepool_serve.server.configuration import check_name
+    from truepool_serve.messages import check_name
     from truepool_serve.server.operations import Operations
 
     moment = _moment("--before", before)
@@ -172,7 +172,6 @@ def compact(
         if pool is not None:
             operations.find(pool)
         for name in ledger.pool_names() if pool is None else [pool]:
-            ledger.connection.rollback()
             with ledger.transaction():
                 number, _ = operations.find(name)
                 cases = ledger.settled_before(number, moment)
@@ -197,22 +196,23 @@ def trail(
 
     from truepool.cli.outputs import STDOUT, check_files, print_files, write_json
     from truepool.cli.screen import print_line
+    from truepool_serve.messages import to_builtins
     from truepool_serve.server.access import read_trail
 
     check_files([], [json_file])
     with _open(place) as ledger:
         found = read_trail(ledger, last)
-    write_json(json_file, found)
+    write_json(json_file, to_builtins(found))
     if json_file == STDOUT:
         return
     for each in found:
-        at = datetime.fromtimestamp(each["at"], UTC).isoformat(" ", "seconds")
-        who = f"token {each['token']}" if each["token"] else "without a token"
+        at = datetime.fromtimestamp(each.at, UTC).isoformat(" ", "seconds")
+        who = f"token {each.token}" if each.token else "without a token"
         # A new pool is its own target: its name would stand there twice.
-        detail = "" if each["action"] == "create" else each["detail"]
-        parts = (each["action"], each["target"], detail)
+        detail = "" if each.action == "create" else each.detail
+        parts = (each.action, each.target, detail)
         what = " ".join(part for part in parts if part)
-        print_line(f"{at}  {what}  ({each['role'] or 'unknown role'}, {who})")
+        print_line(f"{at}  {what}  ({each.role or 'unknown role'}, {who})")
     if not found:
         print_line("The trail is empty.")
     print_files(json_file)

@@ -161,18 +161,17 @@ def serve(
         lifespan = None
         if grpc_port is not None:
             os.environ.setdefault(*QUIET_GRPC)
-            from truepool_serve.server.grpc_server import (
-                Certificates,
-                beside,
-                bind,
-                services,
-            )
+            from truepool_serve.server.inference import grpc_server
+            from truepool_serve.server.inference.pool_models import PoolModels
 
-            certificates = Certificates.read(tls_cert, tls_key, tls_client_ca)
-            grpc_server, grpc_port = runner.run(
-                bind(lambda: services(coordinator), host, grpc_port, certificates)
+            models, metrics = PoolModels(coordinator), coordinator.metrics
+            certificates = grpc_server.Certificates.read(
+                tls_cert, tls_key, tls_client_ca
             )
-            lifespan = beside(grpc_server, GRACE)
+            beside, grpc_port = runner.run(
+                grpc_server.bind(models, metrics, host, grpc_port, certificates)
+            )
+            lifespan = grpc_server.beside(beside, GRACE)
         settings = uvicorn.Config(
             app(coordinator, tracer, lifespan, local=local),
             ssl_certfile=None if tls_cert is None else str(tls_cert),

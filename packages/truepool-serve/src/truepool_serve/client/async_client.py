@@ -2,7 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -76,6 +76,14 @@ class AsyncClient(BufferedClient):
         """Decide a case by the reports on it; the same answer if asked again."""
         await self.flush()
         return await self._run(self.operations.decide(pool, case, columns))
+
+    async def decide_all(
+        self, pool: str, cases: Iterable[Case] | Mapping[Case, Mapping[str, float]]
+    ) -> list[Object]:
+        """Decide cases, all or none; of a mapping, with what their costs depend on."""
+        await self.flush()
+        found = await self._run(self.operations.decide_all(pool, cases))
+        return list(found["decisions"])
 
     async def create(self, pool: Mapping[str, Any]) -> Object:
         """Deploy a pool; nothing happens if the same pool is there already."""

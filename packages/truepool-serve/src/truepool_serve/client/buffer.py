@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
+import msgspec
+
 from truepool.core.errors import RequestError
 from truepool_serve.client.exchange import Exchange, Request, Steps
+from truepool_serve.messages import Message, OutcomeLine, ReportLine
 
 Batch: TypeAlias = dict[tuple[str, ...], bytes]
 """Lines of JSON by their key: case and agent, or case."""
@@ -37,20 +40,20 @@ class Buffer:
         parts = (*self.reports.values(), *self.outcomes.values())
         return sum(len(batch) for batch in parts)
 
-    def add_report(self, pool: str, line: dict[str, Any]) -> None:
+    def add_report(self, pool: str, line: ReportLine) -> None:
         """Add a report on a case."""
-        key = (line["case"], line["agent"])
+        key = (line.case, line.agent)
         self._add(self.reports.setdefault(pool, {}), key, line, "a report")
 
-    def add_outcome(self, pool: str, line: dict[str, Any]) -> None:
+    def add_outcome(self, pool: str, line: OutcomeLine) -> None:
         """Add the outcome of a case."""
-        key = (line["case"],)
+        key = (line.case,)
         self._add(self.outcomes.setdefault(pool, {}), key, line, "an outcome")
 
     def _add(
-        self, batch: Batch, key: tuple[str, ...], line: dict[str, Any], what: str
+        self, batch: Batch, key: tuple[str, ...], line: Message, what: str
     ) -> None:
-        text = json.dumps(line, allow_nan=False).encode()
+        text = msgspec.json.encode(line)
         old = batch.setdefault(key, text)
         if old != text:
             raise RequestError(

@@ -2,14 +2,22 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from random import Random
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlsplit
 
+import msgspec
+
 from truepool.core.errors import ReportError, SettingError
 from truepool_serve.client.buffer import Buffer
 from truepool_serve.client.exchange import Exchange, Request, Steps
+from truepool_serve.messages import (
+    DecisionBody,
+    DecisionLine,
+    OutcomeLine,
+    ReportLine,
+)
 
 BUFFER, DELAY = 1_000, 1.0
 """How many reports and outcomes wait, and for how many seconds, before all are sent."""
@@ -40,7 +48,7 @@ class Operations:
     def report(self, pool: str, case: Case, agent: str, probability: Any) -> bool:
         """Keep a report; return whether it is time to send."""
         found = check_report(agent, probability)
-        line = {"case": str(case), "agent": agent, "probability": found}
+        line = ReportLine(case=str(case), agent=agent, probability=found)
         first = not self.buffer
         self.buffer.add_report(pool, line)
         return self._is_due(first)
@@ -53,7 +61,7 @@ class Operations:
                 f"{str(case)!r} has {outcome!r:.60}"
             )
         first = not self.buffer
-        self.buffer.add_outcome(pool, {"case": str(case), "outcome": outcome})
+        self.buffer.add_outcome(pool, OutcomeLine(case=str(case), outcome=outcome))
         return self._is_due(first)
 
     def _is_due(self, first: bool) -> bool:
@@ -70,9 +78,22 @@ class Operations:
         self, pool: str, case: Case, columns: Mapping[str, float] | None
     ) -> Steps[Object]:
         """Decide a case."""
-        content = json.dumps({"columns": dict(columns)}).encode() if columns else None
+        body = DecisionBody(columns=dict(columns)) if columns else None
+        content = None if body is None else msgspec.json.encode(body)
         path = _path(pool, "cases", str(case), "decision")
         return self.exchange.json(Request("POST", path, content))
+
+    def decide_all(
+        self, pool: str, cases: Iterable[Case] | Mapping[Case, Mapping[str, float]]
+    ) -> Steps[Object]:
+        """Decide cases, all or none."""
+        columns = cases if isinstance(cases, Mapping) else dict.fromkeys(cases)
+        lines = [
+            DecisionLine(case=str(case), columns=dict(given) if given else None)
+            for case, given in columns.items()
+        ]
+        content = msgspec.json.Encoder().encode_lines(lines)
+        return self.exchange.json(Request("POST", _path(pool, "decisions"), content))
 
     def create(self, pool: Mapping[str, Any]) -> Steps[Object]:
         """Deploy a pool, or make sure that it is there."""

@@ -2,7 +2,7 @@
 
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -105,6 +105,14 @@ class Client(BufferedClient):
         """Decide a case by the reports on it; the same answer if asked again."""
         self.flush()
         return self._run(self.operations.decide(pool, case, columns))
+
+    def decide_all(
+        self, pool: str, cases: Iterable[Case] | Mapping[Case, Mapping[str, float]]
+    ) -> list[Object]:
+        """Decide cases, all or none; of a mapping, with what their costs depend on."""
+        self.flush()
+        found = self._run(self.operations.decide_all(pool, cases))
+        return list(found["decisions"])
 
     def create(self, pool: Mapping[str, Any]) -> Object:
         """Deploy a pool; nothing happens if the same pool is there already."""

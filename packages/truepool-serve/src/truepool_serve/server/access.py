@@ -10,19 +10,18 @@ import hmac
 import json
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from threading import Event, Thread
 from typing import Any
 
-from sqlalchemy import Row, func, insert, select, update
+from msgspec import structs
 
 from truepool.core.errors import LedgerError, RequestError, SettingError
-from truepool_serve.server import schema
-from truepool_serve.server.configuration import check_name
-from truepool_serve.server.deployment import RecordError
+from truepool_serve.messages import Action, Revocation, Token, TokenState, check_name
 from truepool_serve.server.ledger import Ledger
+from truepool_serve.server.records import RecordError
 
 AGENT, OPERATOR, ADMIN, MONITOR = "agent", "operator", "admin", "monitor"
 ROLES = (AGENT, OPERATOR, ADMIN, MONITOR)
@@ -45,6 +44,8 @@ LONGEST_GRACE = 30 * 86_400
 """Seconds that a token may stay valid after another has taken its place."""
 LONGEST_TRAIL = 100_000
 """Actions in one answer."""
+CHAINED = ("at", "token", "action", "target", "detail", "role", "agent")
+"""What the hash of an action is made from, in this order."""
 
 
 @dataclass(frozen=True)
@@ -127,18 +128,16 @@ class Access:
 
     def read(self) -> None:
         """Read the tokens that are valid."""
-        table = schema.tokens
-        with self.ledger.reader() as connection:
-            count = connection.execute(select(func.count()).select_from(table)).scalar()
-            rows = connection.execute(select(table).where(table.c.revoked.is_(None)))
-            self.known = {
-                row.id: (
-                    row.hash,
-                    row.until,
-                    Caller(row.id, row.role, row.pool, row.agent),
-                )
-                for row in rows
-            }
+        with self.ledger.reader() as reader:
+            count = reader.connection.value("SELECT count(*) FROM tokens")
+            rows = reader.connection.rows(
+                "SELECT id, hash, until, role, pool, agent FROM tokens "
+                "WHERE revoked IS NULL"
+            )
+        self.known = {
+            name: (bytes(mark), until, Caller(name, role, pool, agent))
+            for name, mark, until, role, pool, agent in rows
+        }
         self.is_open = not count
 
     def _watch(self) -> None:
@@ -177,77 +176,66 @@ class Access:
         pool: str | None = None,
         agent: str | None = None,
         replaces: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> Token:
         """Make a token, inside a transaction; only here it can be read."""
         check_grant(role, pool, agent)
         name, secret = secrets.token_hex(8), secrets.token_hex(24)
-        values = {
-            "id": name,
-            "hash": sha256(secret.encode()).digest(),
-            "role": role,
-            "pool": pool,
-            "agent": agent,
-            "created": time.time(),
-            "replaces": replaces,
-        }
-        self.ledger.connection.execute(insert(schema.tokens).values(**values))
-        return {
-            "id": name,
-            "role": role,
-            "pool": pool,
-            "agent": agent,
-            "token": f"tp_{name}_{secret}",
-        }
+        mark = sha256(secret.encode()).digest()
+        self.ledger.connection.execute(
+            "INSERT INTO tokens (id, hash, role, pool, agent, created, replaces) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (name, mark, role, pool, agent, time.time(), replaces),
+        )
+        token = f"tp_{name}_{secret}"
+        return Token(id=name, role=role, pool=pool, agent=agent, token=token)
 
-    def revoke(self, name: str, after: float = 0.0) -> dict[str, Any]:
+    def revoke(self, name: str, after: float = 0.0) -> Revocation:
         """Make a token invalid, now or some seconds later, inside a transaction."""
         self._valid(name)
-        table, now = schema.tokens, time.time()
-        values = {"until": now + after} if after else {"revoked": now}
+        column = "until" if after else "revoked"
         self.ledger.connection.execute(
-            update(table).where(table.c.id == name).values(**values)
+            f"UPDATE tokens SET {column} = ? WHERE id = ?", (time.time() + after, name)
         )
-        return {"id": name, "revoked": True}
+        return Revocation(id=name, revoked=True)
 
     def end(self) -> None:
         """Revoke the tokens whose time was seen to be over, inside a transaction."""
         while self.ended:
-            table = schema.tokens
             self.ledger.connection.execute(
-                update(table)
-                .where(table.c.id == self.ended.pop(), table.c.revoked.is_(None))
-                .values(revoked=time.time())
+                "UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL",
+                (time.time(), self.ended.pop()),
             )
 
-    def rotate(self, name: str, grace: float) -> dict[str, Any]:
+    def rotate(self, name: str, grace: float) -> Token:
         """Make a token in place of another, which stays valid for some seconds."""
         if not 0 <= grace <= LONGEST_GRACE:
             raise SettingError(
                 f"a grace must be 0 to {LONGEST_GRACE:,} seconds; got {grace:g}"
             )
-        old = self._valid(name)
+        role, pool, agent = self._valid(name)
         self.revoke(name, grace)
-        return self.issue(old.role, old.pool, old.agent, name)
+        return self.issue(role, pool, agent, name)
 
-    def list(self) -> list[dict[str, Any]]:
+    def list(self) -> "list[TokenState]":
         """Return all tokens, valid or not, without what is secret."""
-        table = schema.tokens
-        columns = [column for column in table.c if column.name != "hash"]
-        rows = self.ledger.connection.execute(
-            select(*columns).order_by(table.c.created)
+        fields = TokenState.__struct_fields__
+        rows = self.ledger.connection.rows(
+            f"SELECT {', '.join(fields)} FROM tokens ORDER BY created"
         )
-        return [dict(row._mapping) for row in rows]
+        return [TokenState(**dict(zip(fields, row, strict=True))) for row in rows]
 
-    def _valid(self, name: str) -> Row[Any]:
-        """Row of a token that is valid."""
+    def _valid(self, name: str) -> tuple[str, str | None, str | None]:
+        """Role, pool and agent of a token that is valid."""
         check_name("a token", name)
-        table = schema.tokens
-        row = self.ledger.connection.execute(
-            select(table).where(table.c.id == name, table.c.revoked.is_(None))
-        ).first()
-        if row is None or (row.until is not None and row.until <= time.time()):
+        row = self.ledger.connection.row(
+            "SELECT role, pool, agent, until FROM tokens "
+            "WHERE id = ? AND revoked IS NULL",
+            name,
+        )
+        if row is None or (row[3] is not None and row[3] <= time.time()):
             raise RequestError("unknown", f"no token {name!r:.40} is valid")
-        return row
+        role, pool, agent, _ = row
+        return role, pool, agent
 
 
 def check_grant(role: str, pool: str | None, agent: str | None) -> None:
@@ -262,60 +250,65 @@ def check_grant(role: str, pool: str | None, agent: str | None) -> None:
 
 
 def record(
-    ledger: Ledger, caller: Caller, action: str, target: str | None, detail: str = ""
+    ledger: Ledger,
+    caller: Caller,
+    action_name: str,
+    target: str | None,
+    detail: str = "",
 ) -> None:
     """Note in the trail who did what, inside the transaction that does it."""
-    values = {
-        "at": time.time(),
-        "token": caller.token,
-        "role": caller.role,
-        "agent": caller.agent,
-        "action": action,
-        "target": target,
-        "detail": detail or None,
-    }
-    execute = ledger.connection.execute
+    action = Action(
+        at=time.time(),
+        token=caller.token,
+        role=caller.role,
+        agent=caller.agent,
+        action=action_name,
+        target=target,
+        detail=detail or None,
+    )
+    connection = ledger.connection
     # In PostgreSQL the row is locked: the actions have one order.
-    last = execute(select(schema.ledger.c.trail).with_for_update()).scalar()
-    values["chain"] = _chain(last, values)
-    execute(insert(schema.trail).values(**values))
-    execute(update(schema.ledger).values(trail=values["chain"]))
+    last = connection.value(f"SELECT trail FROM ledger{ledger.database.lock}")
+    values = structs.asdict(action) | {"chain": _chain(last, action)}
+    connection.insert("trail", list(values), [list(values.values())])
+    connection.execute("UPDATE ledger SET trail = ?", (values["chain"],))
 
 
-def _chain(last: str | None, action: Mapping[str, Any]) -> str:
-    columns = [c.name for c in schema.trail.c if c.name not in ("id", "chain")]
-    content = json.dumps([last, *(action[name] for name in columns)])
+def _chain(last: str | None, action: Action) -> str:
+    content = json.dumps([last, *(getattr(action, name) for name in CHAINED)])
     return sha256(content.encode()).hexdigest()
 
 
 def verify_trail(ledger: Ledger) -> int:
     """Refuse a trail that was changed; return its number of actions."""
-    table, count, last = schema.trail, 0, None
-    for row in ledger.connection.execute(select(table).order_by(table.c.id)):
+    count, last = 0, None
+    statement = f"SELECT id, chain, {', '.join(CHAINED)} FROM trail ORDER BY id"
+    for number, chain, *values in ledger.connection.stream(statement):
         count += 1
-        if row.chain is None and last is None:
+        if chain is None and last is None:
             continue  # an older version made no hashes
-        if row.chain != _chain(last, dict(row._mapping)):
+        action = Action(**dict(zip(CHAINED, values, strict=True)))
+        if chain != _chain(last, action):
             raise RecordError(
-                row.id,
-                f"action {row.id} of the trail was changed, or follows one that was",
+                number,
+                f"action {number} of the trail was changed, or follows one that was",
             )
-        last = row.chain
-    if last != ledger.connection.execute(select(schema.ledger.c.trail)).scalar():
+        last = chain
+    if last != ledger.connection.value("SELECT trail FROM ledger"):
         raise RecordError(
             count + 1, f"the trail has {count} actions: the last are missing"
         )
     return count
 
 
-def read_trail(ledger: Ledger, last: int) -> "list[dict[str, Any]]":
+def read_trail(ledger: Ledger, last: int) -> "list[Action]":
     """Return who did what: the last actions, oldest first."""
     if not 1 <= last <= LONGEST_TRAIL:
         raise RequestError(
             "invalid", f"ask for 1 to {LONGEST_TRAIL:,} actions; got {last}"
         )
-    table = schema.trail
-    columns = [column for column in table.c if column.name not in ("id", "chain")]
-    newest = select(*columns).order_by(table.c.at.desc(), table.c.id.desc())
-    rows = ledger.connection.execute(newest.limit(last)).all()
-    return [dict(row._mapping) for row in reversed(rows)]
+    rows = ledger.connection.rows(
+        f"SELECT {', '.join(CHAINED)} FROM trail ORDER BY at DESC, id DESC LIMIT ?",
+        last,
+    )
+    return [Action(**dict(zip(CHAINED, row, strict=True))) for row in reversed(rows)]

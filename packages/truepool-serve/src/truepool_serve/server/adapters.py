@@ -12,9 +12,8 @@ import numpy as np
 
 import truepool
 from truepool.core.errors import AgentFaultError, PluginError, RequestError
-from truepool_serve.server import wire
-from truepool_serve.server.endpoints import CHAT, MLFLOW, OIP_GRPC, OIP_HTTP, Endpoint
-from truepool_serve.server.inference import messages
+from truepool_serve import messages
+from truepool_serve.server.inference import protobuf
 from truepool_serve.server.inference.tensors import Tensor
 
 JSON_HEADERS = {"content-type": "application/json", "accept-encoding": "identity"}
@@ -25,9 +24,7 @@ OUTPUT = "probabilities"
 class Adapter(ABC):
     """A request about one case, made from its features."""
 
-    def __init__(
-        self, endpoint: Endpoint, case: str, features: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, endpoint: Any, case: str, features: Mapping[str, Any]) -> None:
         self.endpoint, self.case, self.features = endpoint, case, features
         self.url = self.path()
         self.content = self.body()
@@ -35,7 +32,8 @@ class Adapter(ABC):
     @property
     def headers(self) -> dict[str, str]:
         """Headers of the request."""
-        return JSON_HEADERS | self.endpoint.headers
+        found: dict[str, str] = JSON_HEADERS | self.endpoint.headers
+        return found
 
     @abstractmethod
     def path(self) -> str:
@@ -64,11 +62,11 @@ class OpenInference(Adapter):
     @final
     def tensors(self) -> list[Tensor]:
         """Features as one tensor (1, F), or as one (1, 1) per feature."""
-        if self.endpoint.input is not None:
+        if self.endpoint.input:
             row = np.array([[_number(value) for value in self.row()]])
             return [Tensor.from_array(self.endpoint.input, row)]
         names = self.endpoint.features or tuple(self.features)
-        if self.endpoint.features is not None:
+        if self.endpoint.features:
             self.row()
         return [_tensor(name, self.features[name]) for name in names]
 
@@ -98,8 +96,8 @@ class OpenInferenceHttp(OpenInference):
     def path(self) -> str:
         """Return the address of the model."""
         place = self.endpoint
-        parts = [place.url.rstrip("/"), "v2/models", quote(place.model or "", safe="")]
-        if place.version is not None:
+        parts = [place.url.rstrip("/"), "v2/models", quote(place.model, safe="")]
+        if place.version:
             parts += ["versions", quote(place.version, safe="")]
         return "/".join([*parts, "infer"])
 
@@ -111,7 +109,7 @@ class OpenInferenceHttp(OpenInference):
             for t in self.tensors()
         ]  # fmt: skip
         known: dict[str, Any] = {"id": self.case, "inputs": inputs}
-        if self.endpoint.output is not None:
+        if self.endpoint.output:
             known["outputs"] = [{"name": self.endpoint.output}]
         return msgspec.json.encode(known)
 
@@ -141,33 +139,31 @@ class OpenInferenceGrpc(OpenInference):
 
     def path(self) -> str:
         """Return the method."""
-        return f"/{messages.SERVICE}/ModelInfer"
+        return f"/{protobuf.SERVICE}/ModelInfer"
 
     def body(self) -> bytes:
         """Return the request."""
         place = self.endpoint
-        outputs = [{"name": place.output}] if place.output else []
-        return wire.methods(messages.SERVICE)["ModelInfer"].request.pack(
-            {
-                "model_name": place.model,
-                "model_version": place.version or "",
-                "id": self.case,
-                "outputs": outputs,
-                **messages.pack(self.tensors(), "inputs"),
-            }
+        request, _ = protobuf.methods()["ModelInfer"]
+        asked = request(
+            model_name=place.model, model_version=place.version or "", id=self.case
         )
+        if place.output:
+            asked.outputs.add(name=place.output)
+        protobuf.add(self.tensors(), asked.inputs, asked.raw_input_contents)
+        return bytes(asked.SerializeToString())
 
     def read(self, content: bytes) -> Any:
         """Return the probabilities of the answer."""
-        method = wire.methods(messages.SERVICE)["ModelInfer"]
+        _, answer = protobuf.methods()["ModelInfer"]
         try:
-            found = method.answer.unpack(content)
-            outputs = messages.unpack(found, "outputs")
+            found = protobuf.read(answer, content)
+            outputs = protobuf.tensors(found.outputs, found.raw_output_contents)
         except RequestError:
             raise AgentFaultError(
                 "an answer that does not follow the protocol"
             ) from None
-        return self.chosen(outputs, found["id"])
+        return self.chosen(outputs, found.id)
 
 
 @final
@@ -182,7 +178,7 @@ class Mlflow(Adapter):
 
     def body(self) -> bytes:
         """Return the request: a tensor where the endpoint has features, or a table."""
-        if self.endpoint.features is not None:
+        if self.endpoint.features:
             known: dict[str, Any] = {"inputs": [self.row()]}
         else:
             table = {
@@ -221,10 +217,7 @@ class Chat(Adapter):
         place = self.endpoint
         try:
             asked = language_models().case_request(
-                place.template or "direct",
-                place.question or "",
-                self.features,
-                place.answer_format or "line",
+                place.template, place.question, self.features, place.answer_format
             )
         except PluginError as error:
             raise AgentFaultError(f"not asked: {error}") from None
@@ -236,11 +229,11 @@ class Chat(Adapter):
         return [language_models().case_probability(content, self.endpoint.key)]
 
 
-ADAPTERS: dict[str, type[Adapter]] = {
-    OIP_HTTP: OpenInferenceHttp,
-    OIP_GRPC: OpenInferenceGrpc,
-    MLFLOW: Mlflow,
-    CHAT: Chat,
+ADAPTERS: dict[type, type[Adapter]] = {
+    messages.OpenInferenceHttp: OpenInferenceHttp,
+    messages.OpenInferenceGrpc: OpenInferenceGrpc,
+    messages.Mlflow: Mlflow,
+    messages.Chat: Chat,
 }
 
 
@@ -250,9 +243,11 @@ def language_models() -> Any:
     return truepool.llm
 
 
-def make(endpoint: Endpoint, case: str, features: Mapping[str, Any]) -> Adapter:
+def make(
+    endpoint: messages.AnyEndpoint, case: str, features: Mapping[str, Any]
+) -> Adapter:
     """Return the request about a case in the protocol of an endpoint."""
-    return ADAPTERS[endpoint.protocol](endpoint, case, features)
+    return ADAPTERS[type(endpoint)](endpoint, case, features)
 
 
 def _number(value: Any) -> float:

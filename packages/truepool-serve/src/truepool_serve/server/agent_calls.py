@@ -26,10 +26,9 @@ from truepool.core.errors import (
 from truepool.core.formatting import printable
 from truepool.online.stream import coordinates
 from truepool.panel.labels import Labels
+from truepool_serve.messages import AnyEndpoint, Chat, Endpoint, OpenInferenceGrpc
 from truepool_serve.server import adapters
 from truepool_serve.server.agent_connections import MOST_CALLS, AgentConnections
-from truepool_serve.server.configuration import LONGEST_DEADLINE
-from truepool_serve.server.endpoints import CHAT, MOST_FEATURES, OIP_GRPC, Endpoint
 
 LOGGER = logging.getLogger("truepool_serve.server")
 DEADLINE = 2.0
@@ -61,7 +60,7 @@ class AgentCalls:
 
     async def fan_out(
         self,
-        endpoints: Mapping[str, Endpoint],
+        endpoints: Mapping[str, AnyEndpoint],
         labels: Labels,
         case: str,
         features: Mapping[str, Any],
@@ -109,18 +108,18 @@ class AgentCalls:
     async def _ask(
         self,
         agent: str,
-        endpoint: Endpoint,
+        endpoint: AnyEndpoint,
         labels: Labels,
         case: str,
         features: Mapping[str, Any],
     ) -> Any:
         """Return a report, or text that says why there is none."""
         try:
-            if endpoint.protocol == CHAT:  # the first import takes a second
+            if isinstance(endpoint, Chat):  # the first import takes a second
                 with suppress(TruepoolError):
                     await asyncio.to_thread(adapters.language_models)
             adapter = adapters.make(endpoint, case, features)
-            if endpoint.protocol == OIP_GRPC:
+            if isinstance(endpoint, OpenInferenceGrpc):
                 answer = await self._call_grpc(endpoint, adapter)
             else:
                 answer = await self._call_http(adapter)
@@ -152,10 +151,11 @@ class AgentCalls:
             http[endpoint.url] = AgentConnections(endpoint.url)
         return http[endpoint.url]
 
-    def _check_room(self, endpoints: Mapping[str, Endpoint]) -> None:
+    def _check_room(self, endpoints: Mapping[str, AnyEndpoint]) -> None:
         """Refuse to decide without an agent that is only not asked because of us."""
         for agent, endpoint in endpoints.items():
-            if endpoint.protocol != OIP_GRPC and not self._http(endpoint).has_room:
+            over_grpc = isinstance(endpoint, OpenInferenceGrpc)
+            if not over_grpc and not self._http(endpoint).has_room:
                 raise RequestError(
                     "unavailable",
                     f"{MOST_CALLS} calls to agent {agent!r:.60} are under way; the "
@@ -204,33 +204,6 @@ class AgentCalls:
                 made = grpc.aio.insecure_channel(address, options)
             channels[endpoint.url] = made
         return channels[endpoint.url]
-
-
-def check_deadline(given: Any, usual: float | None) -> float:
-    """Return the seconds that agents have; refuse what is none."""
-    if given is None:
-        return DEADLINE if usual is None else usual
-    number = isinstance(given, int | float) and not isinstance(given, bool)
-    if not number or not 0 < given <= LONGEST_DEADLINE:
-        raise RequestError(
-            "invalid",
-            f"a deadline must be above 0 and at most {LONGEST_DEADLINE:g} seconds; got "
-            f"{given!r:.40}",
-        )
-    return float(given)
-
-
-def check_features(features: Mapping[str, Any]) -> None:
-    """Refuse features that are no numbers, text, booleans or null, or too many."""
-    if not 1 <= len(features) <= MOST_FEATURES:
-        raise RequestError("invalid", f"a case has 1 to {MOST_FEATURES:,} features")
-    for name, value in features.items():
-        if value is not None and not isinstance(value, str | int | float):
-            raise RequestError(
-                "invalid",
-                "a feature is a number, text, true, false or null; "
-                f"{name!r:.60} is {value!r:.60}",
-            )
 
 
 def check_report(agent: str, values: Any, endpoint: Endpoint, labels: Labels) -> Any:

@@ -9,8 +9,9 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from truepool.core.errors import SettingError
+from truepool_serve import messages
+from truepool_serve.messages import to_builtins
 from truepool_serve.server.pool_view import recovery
-from truepool_serve.server.recent import read_decided
 from truepool_serve.server.watch import Noticed, Watch
 
 if TYPE_CHECKING:
@@ -44,24 +45,22 @@ class Alarms:
         known = dict(self.coordinator.operations.pools)
         for name in set(self.pools) - set(known):
             del self.pools[name]
-        for name, (number, deployment) in known.items():
+        for name, (number, state) in known.items():
             watched = self.pools.get(name)
-            if watched is not None and watched.seen == deployment.n:
+            if watched is not None and watched.seen == state.n:
                 continue
-            self._see(name, number, deployment)
+            self._see(name, number, state)
 
-    def _see(self, name: str, number: int, deployment: Any) -> None:
+    def _see(self, name: str, number: int, state: Any) -> None:
         watched = self.pools.get(name)
-        is_new = watched is None or watched.watch.agents != deployment.active
-        if watched is None or is_new or watched.seen > deployment.n:
-            watch = Watch(deployment.pool, deployment.active)
+        is_new = watched is None or watched.watch.agents != state.active
+        if watched is None or is_new or watched.seen > state.n:
+            watch = Watch(state.pool, state.active)
             watched = self.pools[name] = _Watched(watch, 0, [])
-        last = deployment.n
-        with self.coordinator.ledger.reader() as connection:
-            decided = read_decided(connection, number, LAST, watched.seen)
-        count = len(watched.watch.noticed)
-        watched.watch.update(decided)
-        new = watched.watch.noticed[count:]
+        last = state.n
+        with self.coordinator.ledger.reader() as reader:
+            decided = reader.decided(number, LAST, watched.seen)
+        new = watched.watch.update(decided)
         recent = watched.watch.first_of_last(LAST)
         watched.open = [
             one
@@ -74,7 +73,7 @@ class Alarms:
                 self._say(name, one)
 
     def _say(self, pool: str, one: Noticed) -> None:
-        content = {"pool": pool, **describe(one)}
+        content = {"pool": pool, **to_builtins(describe(one))}
         LOGGER.error("alarm", extra={"fields": content})
         if self.webhook is None:
             return
@@ -89,23 +88,23 @@ class Alarms:
             fields = {"pool": pool, "reason": str(error)}
             LOGGER.error("webhook failed", extra={"fields": fields})
 
-    def of(self, pool: str) -> list[dict[str, Any]]:
+    def of(self, pool: str) -> list[messages.Alarm]:
         """Return the alarms of a pool that last."""
         watched = self.pools.get(pool)
         return [] if watched is None else [describe(one) for one in watched.open]
 
 
-def describe(one: Noticed) -> dict[str, Any]:
-    """Return an alarm as values."""
+def describe(one: Noticed) -> messages.Alarm:
+    """Return an alarm as it is answered."""
     alarm = one.alarm
-    return {
-        "who": alarm.who,
-        "kind": alarm.kind,
-        "before": alarm.before if isfinite(alarm.before) else None,
-        "after": alarm.after if isfinite(alarm.after) else None,
-        "raised": one.at,
-        "since": one.since,
-    }
+    return messages.Alarm(
+        who=alarm.who,
+        kind=alarm.kind,
+        before=alarm.before if isfinite(alarm.before) else None,
+        after=alarm.after if isfinite(alarm.after) else None,
+        raised=one.at,
+        since=one.since,
+    )
 
 
 def check_webhook(url: str) -> str:

@@ -7,10 +7,12 @@ to wake it takes a system call, which takes longer than a small request does.
 import asyncio
 from collections.abc import Iterable
 from threading import Event
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+Found = TypeVar("Found")
 
 
-class Answer:
+class Answer(Generic[Found]):
     """What an operation returns, or the error it raises, once that is durable.
 
     It is for one caller, in a thread (`result`) or on an event loop (`after`). The
@@ -29,7 +31,7 @@ class Answer:
         """Whether it is there."""
         return self._is_done
 
-    def result(self, timeout: float | None = None) -> Any:
+    def result(self, timeout: float | None = None) -> Found:
         """Wait until it is there; return it, or raise its error."""
         # Whoever waits leaves a note first and looks after; `give` does it the other
         # way round, and so nobody is forgotten between the two.
@@ -39,10 +41,11 @@ class Answer:
                 raise TimeoutError
         if isinstance(self._found, BaseException):
             raise self._found
-        return self._found
+        found: Found = self._found
+        return found
 
 
-async def after(answer: Answer) -> Any:
+async def after(answer: Answer[Found]) -> Found:
     """Wait until what was asked is durable; return the answer, or raise its error.
 
     Whoever is cancelled meanwhile leaves; what was asked is done nevertheless.
@@ -54,7 +57,7 @@ async def after(answer: Answer) -> Any:
     return answer.result()
 
 
-def give(answers: Iterable[tuple[Answer, Any]]) -> None:
+def give(answers: Iterable[tuple[Answer[Any], Any]]) -> None:
     """Give answers, some of which may be errors, to those who wait for them."""
     waiters: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
     for answer, found in answers:

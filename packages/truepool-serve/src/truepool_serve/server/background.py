@@ -133,7 +133,7 @@ class Background:
 
     def verify(self) -> None:
         """Verify every pool as it is now, and mark it."""
-        from truepool_serve.server.deployment import RecordError
+        from truepool_serve.server.records import RecordError
 
         database = self.coordinator.ledger.database
         found = json.loads(self.work("verify", database.place.encode()))

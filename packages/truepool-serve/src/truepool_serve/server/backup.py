@@ -9,16 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import Connection, exc, func, insert, select, update
-
 from truepool.core.errors import LedgerError
 from truepool.core.files import atomic_path, check_path
 from truepool_serve.server import schema
 from truepool_serve.server.databases import SCHEMES
-from truepool_serve.server.ledger import BLOCK, Ledger
+from truepool_serve.server.ledger import Ledger
 from truepool_serve.server.verification import verify
-
-COPIED = [t for t in schema.metadata.sorted_tables if t is not schema.ledger]
 
 
 def back_up(place: str, path: Path) -> int:
@@ -26,8 +22,9 @@ def back_up(place: str, path: Path) -> int:
     with atomic_path(path) as unfinished:
         part = Path(f"{unfinished}.part")
         try:
-            with _reader(place) as source, Ledger(part) as target:
-                entries = _copy(source, target)
+            with _source(place) as source, Ledger(part) as target:
+                with target.transaction():
+                    entries = _copy(source, target)
             os.replace(part, unfinished)
         finally:
             for end in ("", "-wal", "-shm"):
@@ -41,7 +38,7 @@ def restore(backup: Path, place: str) -> list[str]:
     if is_file:
         check_path(place)
     existed = not is_file or Path(place).exists()
-    with _reader(str(backup)) as source:
+    with _source(str(backup)) as source:
         try:
             with Ledger(place) as target:
                 return _fill(source, target)
@@ -52,16 +49,15 @@ def restore(backup: Path, place: str) -> list[str]:
             raise
 
 
-def _fill(source: Connection, target: Ledger) -> list[str]:
+def _fill(source: Ledger, target: Ledger) -> list[str]:
     with target.transaction():
-        for table in (schema.pools, schema.tokens):
-            if target.connection.execute(select(table).limit(1)).first():
+        for table in ("pools", "tokens"):
+            if target.connection.row(f"SELECT 1 FROM {table}"):
                 raise LedgerError(
                     f"a backup is restored into an empty ledger; "
-                    f"{target.database.name!r} has {table.name}. Name another one."
+                    f"{target.database.name!r} has {table}. Name another one."
                 )
-    with target.transaction():
-        _copy(source, target, commit=False)
+        _copy(source, target)
         target.database.renumber(target.connection)
         names = target.pool_names()
         for name in names:
@@ -69,27 +65,18 @@ def _fill(source: Connection, target: Ledger) -> list[str]:
     return names
 
 
-def _copy(source: Connection, target: Ledger, *, commit: bool = True) -> int:
-    """Copy every row of every table, in one transaction."""
-    if commit:
-        with target.transaction():
-            return _copy(source, target, commit=False)
-    for table in COPIED:
-        rows = source.execution_options(yield_per=BLOCK).execute(select(table))
-        for block in rows.mappings().partitions():
-            target.connection.execute(insert(table), [dict(row) for row in block])
-    head = source.execute(select(schema.ledger.c.trail)).scalar()
-    target.connection.execute(update(schema.ledger).values(trail=head))
-    entries = select(func.count()).select_from(schema.entries)
-    return int(target.connection.execute(entries).scalar() or 0)
+def _copy(source: Ledger, target: Ledger) -> int:
+    """Copy every row of every table; return the number of entries."""
+    for table, columns in schema.TABLES.items():
+        rows = source.connection.stream(f"SELECT {', '.join(columns)} FROM {table}")
+        target.connection.insert(table, columns, rows)
+    head = source.connection.value("SELECT trail FROM ledger")
+    target.connection.execute("UPDATE ledger SET trail = ?", (head,))
+    return int(target.connection.value("SELECT count(*) FROM entries"))
 
 
 @contextmanager
-def _reader(place: str) -> Iterator[Connection]:
-    """Yield a connection that reads one moment of a ledger, also of one in use."""
-    with Ledger(place, write=False) as ledger:
-        try:
-            with ledger.moment():
-                yield ledger.connection
-        except exc.DBAPIError as error:
-            raise ledger.database.error(error) from None
+def _source(place: str) -> Iterator[Ledger]:
+    """Yield a ledger as it is at one moment, also one in use."""
+    with Ledger(place, write=False) as ledger, ledger.moment():
+        yield ledger

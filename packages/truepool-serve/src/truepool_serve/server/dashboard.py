@@ -7,9 +7,8 @@ from threading import Lock
 from truepool_serve.render.dashboard_values import PoolView
 from truepool_serve.server.access import Caller
 from truepool_serve.server.coordinator import Coordinator
-from truepool_serve.server.history import Case, History
 from truepool_serve.server.pool_view import FEWEST, make_view
-from truepool_serve.server.recent import count_entries, read_decided, read_joined
+from truepool_serve.server.settled import Settled
 from truepool_serve.server.watch import Watch
 
 DECISIONS = 2_000
@@ -79,37 +78,33 @@ class _Pool:
         self, coordinator: Coordinator, caller: Caller, name: str, brief: bool
     ) -> PoolView:
         find = coordinator.operations.find
-        number, deployment = coordinator.writer.submit(lambda: find(name)).result()
+        number, state = coordinator.writer.submit(lambda: find(name)).result()
         if number != self.number:  # it was deleted, and there is a new one
             self.number, self.last, self.watch = number, 0, None
             self.counts, self.joined = {}, {}
         described = coordinator.describe(caller, name).result()
-        agents = tuple(described["agents"])
+        agents = tuple(described.agents)
         most = max(FEWEST, min(DECISIONS, CELLS // max(len(agents), 1)))
-        with coordinator.ledger.reader() as connection:
-            last, new = count_entries(connection, number, self.last)
+        with coordinator.ledger.reader() as reader:
+            last, new = reader.counts(number, self.last)
             if "erase" in new:  # some of what was counted before is gone
                 self.counts.clear()
-                last, new = count_entries(connection, number, 0)
-            self.joined |= read_joined(connection, number, self.last)
-            decided = read_decided(connection, number, most)
+                last, new = reader.counts(number, 0)
+            self.joined |= reader.joined(number, self.last)
+            decided = reader.decided(number, most)
         self.last = last
         for kind, count in new.items():
             self.counts[kind] = self.counts.get(kind, 0) + count
         if self.watch is None or self.watch.agents != agents:
-            self.watch = Watch(deployment.pool, agents)
+            self.watch = Watch(state.pool, agents)
         self.watch.update(decided)
-        order = sorted(decided, key=lambda one: one.settled or 0)
-        cases = [
-            Case(one.case, one.at, one.content, one.outcome)
-            for one in order
-            if one.outcome is not None
-        ]
-        history = History(deployment.pool, agents, cases)
+        known = [one for one in decided if one.outcome is not None]
+        known.sort(key=lambda one: one.settled or 0)
+        settled = Settled(state.pool, agents, known)
         error = coordinator.operations.unverified.get(name)
         return make_view(
             described,
-            history,
+            settled,
             decided,
             self.counts,
             self.watch,

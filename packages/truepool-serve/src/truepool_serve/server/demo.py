@@ -12,17 +12,19 @@ import numpy as np
 
 from truepool.core.errors import RequestError
 from truepool_serve.client import Client
+from truepool_serve.messages import Costs, Pool, Rule
 from truepool_serve.server.access import ANYONE
 from truepool_serve.server.coordinator import Coordinator
+from truepool_serve.server.records import Challenge
 
 AGENTS = ("ada", "bob", "cyd", "dan", "eve")
-POOL = {
-    "name": "demo",
-    "agents": list(AGENTS),
-    "labels": ["genuine", "fraud"],
-    "positive": "fraud",
-    "costs": {"fn": 10, "fp": 1, "currency": "EUR"},
-}
+POOL = Pool(
+    name="demo",
+    agents=list(AGENTS),
+    labels=["genuine", "fraud"],
+    positive="fraud",
+    costs=Costs(fn=10.0, fp=1.0, currency="EUR"),
+)
 """A pool that decides which payments are fraud."""
 SKILLS = (2.4, 2.0, 2.0, 1.6, 1.0)
 """How many standard deviations the signal of each agent lies apart by outcome."""
@@ -77,10 +79,11 @@ class Traffic:
         self._thread = threading.Thread(target=self._run, name="demo", daemon=True)
         coordinator.create(ANYONE, POOL).result()
         # In a ledger that was used before, the cases go on from there.
-        self.first = coordinator.describe(ANYONE, "demo").result()["entries"]
-        rule = {"name": "hedge", "rule": {"learner": "hedge"}}
-        if not coordinator.describe(ANYONE, "demo").result()["challengers"]:
-            coordinator.change(ANYONE, "demo", "challenge", rule).result()
+        known = coordinator.describe(ANYONE, "demo").result()
+        self.first = known.entries
+        if not known.challengers:
+            challenge = Challenge(name="hedge", rule=Rule(learner="hedge"))
+            coordinator.change(ANYONE, "demo", challenge).result()
 
     def __enter__(self) -> "Traffic":
         self._thread.start()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from truepool.core.errors import LedgerError
-from truepool_serve.server.deployment import Entry
+from truepool_serve.server.records import Entry
 
 SUFFIX = ".jsonl"
 

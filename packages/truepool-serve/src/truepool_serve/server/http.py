@@ -1,58 +1,55 @@
 """The coordinator over HTTP: JSON, JSON lines and Arrow, described by OpenAPI."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Annotated, Any
 
-import msgspec
-from fastapi import Depends, FastAPI, Query, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from msgspec import UNSET, Meta
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from truepool.core.errors import RequestError, TruepoolError
-from truepool_serve.server.access import Caller
-from truepool_serve.server.answers import after
-from truepool_serve.server.coordinator import Coordinator
-from truepool_serve.server.http_administration import add_administration
-from truepool_serve.server.http_cases import add_cases
-from truepool_serve.server.http_requests import (
-    POOL,
+from truepool_serve.messages import (
     AgentBody,
-    ChallengerBody,
-    EndpointBody,
-    Pool,
-    PredictionBody,
-)
-from truepool_serve.server.http_responses import (
-    PARQUET,
-    REFUSALS,
     AlarmList,
+    AnyEndpoint,
     Audit,
     Case,
+    ChallengerBody,
     Challengers,
     Credits,
     Decision,
     Deletion,
     Erasure,
+    Pool,
     PoolNames,
-    PoolState,
+    PoolStatus,
+    PredictionBody,
     Readiness,
     Status,
     Weights,
-    answers,
-    file,
 )
+from truepool_serve.server import records
+from truepool_serve.server.access import Caller
+from truepool_serve.server.answers import after
+from truepool_serve.server.coordinator import Coordinator
+from truepool_serve.server.http_administration import add_administration
+from truepool_serve.server.http_cases import V1, add_cases
 from truepool_serve.server.limits import TokenFirst
 from truepool_serve.server.local_requests import LocalRequests
 from truepool_serve.server.observation import Observation, error_code, error_message
 from truepool_serve.server.over_time import credit_over_time, weights_over_time
-from truepool_serve.server.pages import add_pages
+from truepool_serve.server.pages import pages
 from truepool_serve.server.path_names import EncodedSlashes, methods_of_path, show_path
-from truepool_serve.server.traces import Tracer
+from truepool_serve.server.routes import Operations
+from truepool_serve.server.traces import Tracer, Tracing, name_span
 
+PARQUET = "application/vnd.apache.parquet"
 STATUS = {
     "invalid": 400,
     "unauthenticated": 401,
@@ -71,12 +68,10 @@ HEADERS = {
     "unavailable": {"Retry-After": "1"},
 }
 """What an error asks of the caller."""
-UNIONS = {"probability": ("float", "list[float]"), "outcome": ("str", "int")}
-"""Fields of two types: pydantic names the one that it tried after the field."""
-SCALARS = str | int | float | None
-"""Values that a message repeats; a whole object would hide what is wrong in it."""
 LARGEST_BODY = 64 * 2**20
 """Bytes of a request, at most."""
+Last = Annotated[int, Meta(description="How many cases with a known outcome.")]
+Points = Annotated[int, Meta(description="How many points of a series.")]
 
 
 def app(
@@ -85,275 +80,228 @@ def app(
     lifespan: Any = None,
     *,
     local: bool = False,
-) -> FastAPI:
+) -> Starlette:
     """Return the ASGI application of a coordinator, and of what runs beside it.
 
     One that listens on loopback (``local``) refuses web pages until there are tokens.
     """
-
-    @asynccontextmanager
-    async def whole(api: FastAPI) -> AsyncIterator[None]:
-        async with nullcontext() if lifespan is None else lifespan(api):
-            yield
-        await coordinator.calls.close()
-
-    api = FastAPI(
-        title="truepool",
-        description="Pool probability reports from many agents into one decision.",
-        version="v1",
-        docs_url=None,
-        redoc_url=None,
-        openapi_url="/openapi.json",
-        responses=REFUSALS,
-        lifespan=whole,
-    )
-
-    async def caller(request: Request) -> Caller:
-        known: Caller | None = getattr(request.state, "caller", None)
-        if known is None:
-            header = request.headers.get("authorization")
-            known = request.state.caller = coordinator.access.identify(header)
-        return known
-
-    Who = Annotated[Caller, Depends(caller)]
-    Last = Annotated[int, Query(description="How many cases with a known outcome.")]
-    v1 = "/v1/pools/{pool:name}"
-    add_cases(api, coordinator, caller)  # first: routes are tried in their order
-
-    @api.get("/livez", **answers(Status))
-    async def live() -> dict[str, str]:
-        """Say that the process runs."""
-        return {"status": "ok"}
-
-    @api.get("/readyz", **answers(Readiness))
-    async def ready(request: Request) -> dict[str, Any]:
-        """Write to the ledger, and say that it was done."""
-        await coordinator.check_ready()
-        found = {p: e.record for p, e in coordinator.operations.unverified.items()}
-        answer: dict[str, Any] = {"status": "ok", "unverified": len(found)}
-        with suppress(RequestError):  # without a token, how many there are is enough
-            (await caller(request)).check("read")
-            answer["records"] = found
-        return answer
-
-    @api.get("/v1/pools", **answers(PoolNames))
-    async def pools(who: Who) -> dict[str, Any]:
-        """List the pools."""
-        return {"pools": await after(coordinator.pools(who))}
-
-    @api.post("/v1/pools", openapi_extra=POOL, **answers(Pool, 201))
-    async def create(request: Request, who: Who) -> Any:
-        """Deploy a pool."""
-        return await after(coordinator.create(who, _json(await request.body())))
-
-    @api.get(v1, **answers(PoolState))
-    async def describe(pool: str, who: Who) -> Any:
-        """Describe a pool, with its weights."""
-        return await after(coordinator.describe(who, pool))
-
-    @api.delete(v1, **answers(Deletion))
-    async def delete(pool: str, who: Who) -> Any:
-        """Delete a pool with all its records; only the trail remembers it."""
-        return await after(await _apart(coordinator.delete, who, pool))
-
-    @api.get(f"{v1}/alarms", **answers(AlarmList))
-    async def alarms(pool: str, who: Who) -> Any:
-        """List the alarms on feeds that are not over; they are watched all the time."""
-        return {"alarms": await after(coordinator.alarms_of(who, pool))}
-
-    @api.post(f"{v1}/agents", **answers(PoolState, 201))
-    async def join(pool: str, body: AgentBody, who: Who) -> Any:
-        """Let an agent join."""
-        content = {"agent": body.name, "endpoint": body.endpoint}
-        return await after(coordinator.change(who, pool, "join", content))
-
-    @api.put(f"{v1}/agents/{{agent:name}}/endpoint", **answers(PoolState))
-    async def register(pool: str, agent: str, body: EndpointBody, who: Who) -> Any:
-        """Register where an agent answers; see docs/protocols.md."""
-        content = {"agent": agent, "endpoint": body}
-        return await after(coordinator.change(who, pool, "endpoint", content))
-
-    @api.delete(f"{v1}/agents/{{agent:name}}/endpoint", **answers(PoolState))
-    async def unregister(pool: str, agent: str, who: Who) -> Any:
-        """Stop asking an agent; it may still report."""
-        content = {"agent": agent, "endpoint": None}
-        return await after(coordinator.change(who, pool, "endpoint", content))
-
-    @api.delete(f"{v1}/agents/{{agent:name}}", **answers(PoolState))
-    async def leave(pool: str, agent: str, who: Who) -> Any:
-        """Let an agent leave."""
-        return await after(coordinator.change(who, pool, "leave", {"agent": agent}))
-
-    @api.post(f"{v1}/cases/{{case:name}}/prediction", **answers(Decision))
-    async def predict(pool: str, case: str, body: PredictionBody, who: Who) -> Any:
-        """Ask the registered agents about a case, and decide by whoever answered."""
-        return await coordinator.predict(
-            who, pool, case, body.features, body.columns, body.deadline
-        )
-
-    @api.get(f"{v1}/cases/{{case:name}}", **answers(Case))
-    async def case(pool: str, case: str, who: Who) -> Any:
-        """Return what is known about a case."""
-        return await after(coordinator.case(who, pool, case))
-
-    @api.delete(f"{v1}/cases/{{case:name}}", **answers(Erasure))
-    async def erase(pool: str, case: str, who: Who) -> Any:
-        """Erase a case; the ledger stays verifiable."""
-        return await after(coordinator.erase(who, pool, case))
-
-    @api.get(f"{v1}/panel", **file(PARQUET))
-    async def panel(pool: str, who: Who, last: Last = 10_000) -> Response:
-        """Export the last cases with outcomes, as Parquet for `truepool audit`."""
-        history = await _apart(coordinator.history, who, pool, last)
-        content = await _apart(history.to_parquet)
-        return Response(content, media_type=PARQUET)
-
-    @api.get(f"{v1}/audit", **answers(Audit))
-    async def audit(pool: str, who: Who, last: Last = 1000) -> Any:
-        """Audit the last cases with a known outcome."""
-        history = await _apart(coordinator.history, who, pool, last)
-        return await _apart(history.audit)
-
-    Points = Annotated[int, Query(description="How many points of a series.")]
-
-    @api.get(f"{v1}/weights", **answers(Weights))
-    async def weights(
-        pool: str, who: Who, last: Last = 10_000, points: Points = 100
-    ) -> Any:
-        """Return the weights that decided the last cases with a known outcome."""
-        history = await _apart(coordinator.history, who, pool, last)
-        return await _apart(weights_over_time, history, points)
-
-    @api.get(f"{v1}/credit", **answers(Credits))
-    async def credit(
-        pool: str, who: Who, last: Last = 10_000, points: Points = 100
-    ) -> Any:
-        """Return what each agent contributed to the last cases with a known outcome."""
-        history = await _apart(coordinator.history, who, pool, last)
-        return await _apart(credit_over_time, history, points)
-
-    @api.post(f"{v1}/challengers", **answers(PoolState, 201))
-    async def challenge(pool: str, body: ChallengerBody, who: Who) -> Any:
-        """Run another rule in shadow mode, beside the one that decides."""
-        rule = body.model_dump(exclude={"name"}, exclude_none=True)
-        content = {"name": body.name, "rule": rule}
-        return await after(coordinator.change(who, pool, "challenge", content))
-
-    @api.get(f"{v1}/challengers", **answers(Challengers))
-    async def evidence(pool: str, who: Who, last: Last = 10_000) -> Any:
-        """Compare the challengers with the rule that decides."""
-        found = await _apart(coordinator.evidence, who, pool, last)
-        return {"challengers": found}
-
-    @api.post(f"{v1}/challengers/{{name:name}}/promote", **answers(PoolState))
-    async def promote(pool: str, name: str, who: Who) -> Any:
-        """Let a rule decide from now on; the previous one runs in shadow mode."""
-        return await after(coordinator.change(who, pool, "promote", {"name": name}))
-
-    @api.delete(f"{v1}/challengers/{{name:name}}", **answers(PoolState))
-    async def withdraw(pool: str, name: str, who: Who) -> Any:
-        """Stop a challenger."""
-        return await after(coordinator.change(who, pool, "withdraw", {"name": name}))
-
-    add_administration(api, coordinator, Who)
-    if local:
-        api.add_middleware(LocalRequests, is_open=lambda: coordinator.access.is_open)
-    api.add_middleware(
-        Observation,
-        metrics=coordinator.metrics,
-        largest=lambda: LARGEST_BODY,
-        tracer=tracer,
-    )
-    api.add_middleware(TokenFirst, access=coordinator.access, refuse=_refuse)
-    api.add_middleware(EncodedSlashes)
-
-    @api.exception_handler(TruepoolError)
-    async def refuse(request: Request, error: TruepoolError) -> Response:
-        return _refuse(error)
-
-    @api.exception_handler(RequestValidationError)
-    async def refuse_body(request: Request, error: RequestValidationError) -> Response:
-        return _error("invalid", _describe(error.errors(), request.path_params))
-
-    @api.exception_handler(HTTPException)
-    async def refuse_path(request: Request, error: HTTPException) -> Response:
-        if error.status_code == STATUS["too-large"]:
-            return _error("too-large", error.detail)
-        code = "unknown" if error.status_code == 404 else "invalid"
-        sentence = f"{request.method} {show_path(request.url.path)} is no operation"
-        if error.status_code != 405:
-            return _error(code, f"{sentence}; see /openapi.json", error.status_code)
-        methods = methods_of_path(request)
-        answer = _error(
-            code, f"{sentence}; this path takes {' or '.join(methods)}", 405
-        )
-        answer.headers["Allow"] = ", ".join(methods)
-        return answer
-
-    add_pages(api, coordinator)
-    mount_models(api, coordinator)
-    return api
-
-
-def mount_models(api: FastAPI, coordinator: Coordinator) -> None:
-    """Serve the pools as models of the Open Inference Protocol, under ``/v2``."""
     # They use the limits and the codes of this module.
     from truepool_serve.server.inference import rest
     from truepool_serve.server.inference.pool_models import PoolModels
 
-    models = rest.app(PoolModels(coordinator))
-    api.router.routes.append(Route("/v2", models))
-    api.router.routes.append(Route("/v2/{rest:path}", models))
+    @asynccontextmanager
+    async def whole(api: Starlette) -> AsyncIterator[None]:
+        async with nullcontext() if lifespan is None else lifespan(api):
+            yield
+        await coordinator.calls.close()
+
+    operations, models = describe(coordinator), rest.app(PoolModels(coordinator))
+
+    async def document(request: Request) -> Response:
+        return JSONResponse(openapi(operations))
+
+    middleware = [
+        Middleware(EncodedSlashes),
+        Middleware(
+            Observation,
+            metrics=coordinator.metrics,
+            largest=lambda: LARGEST_BODY,
+            name_span=None if tracer is None else name_span,
+        ),
+        Middleware(TokenFirst, access=coordinator.access, refuse=_refuse),
+    ]
+    if tracer is not None:
+        middleware.insert(0, Middleware(Tracing, tracer=tracer))
+    if local:
+        guard = Middleware(LocalRequests, is_open=lambda: coordinator.access.is_open)
+        middleware.append(guard)
+    handlers: dict[Any, Any] = {
+        TruepoolError: lambda request, error: _refuse(error),
+        HTTPException: _refuse_path,
+    }
+    return Starlette(
+        routes=[
+            *(operation.route for operation in operations.every),
+            Route("/openapi.json", document),
+            *pages(coordinator),
+            Route("/v2", models),
+            Route("/v2/{rest:path}", models),
+        ],
+        middleware=middleware,
+        exception_handlers=handlers,
+        lifespan=whole,
+    )
 
 
-async def _apart(act: Callable[..., Any], *words: Any) -> Any:
-    """Do something long without keeping the other requests waiting."""
-    return await asyncio.to_thread(act, *words)
+def openapi(operations: Operations) -> dict[str, Any]:
+    """Return the document that describes the operations."""
+    return operations.openapi(
+        "truepool", "Pool probability reports from many agents into one decision."
+    )
+
+
+def describe(to: Coordinator) -> Operations:
+    """Return the operations of a coordinator."""
+    operations = Operations()
+    add = operations.add
+    add_cases(operations, to)  # first: routes are tried in their order
+
+    @add("GET", "/livez")
+    async def live() -> Status:
+        """Say that the process runs."""
+        return Status(status="ok")
+
+    @add("GET", "/readyz")
+    async def ready(request: Request) -> Readiness:
+        """Write to the ledger, and say that it was done."""
+        await to.check_ready()
+        known = {p: e.record for p, e in to.operations.unverified.items()}
+        shown: Any = UNSET
+        with suppress(RequestError):  # without a token, how many there are is enough
+            to.access.identify(request.headers.get("authorization")).check("read")
+            shown = known
+        return Readiness(status="ok", unverified=len(known), records=shown)
+
+    @add("GET", "/v1/pools")
+    async def pools(who: Caller) -> PoolNames:
+        """List the pools."""
+        return PoolNames(pools=await after(to.pools(who)))
+
+    @add("POST", "/v1/pools", status=201)
+    async def create(body: Pool, who: Caller) -> Pool:
+        """Deploy a pool."""
+        return await after(to.create(who, body))
+
+    @add("GET", V1)
+    async def pool(pool: str, who: Caller) -> PoolStatus:
+        """Describe a pool, with its weights."""
+        return await after(to.describe(who, pool))
+
+    @add("DELETE", V1)
+    async def delete(pool: str, who: Caller) -> Deletion:
+        """Delete a pool with all its records; only the trail remembers it."""
+        return await after(await asyncio.to_thread(to.delete, who, pool))
+
+    @add("GET", f"{V1}/alarms")
+    async def alarms(pool: str, who: Caller) -> AlarmList:
+        """List the alarms on feeds that are not over; they are watched all the time."""
+        return AlarmList(alarms=await after(to.alarms_of(who, pool)))
+
+    async def change(who: Caller, pool: str, record: records.Record) -> PoolStatus:
+        return await after(to.change(who, pool, record))
+
+    @add("POST", f"{V1}/agents", status=201)
+    async def join(pool: str, body: AgentBody, who: Caller) -> PoolStatus:
+        """Let an agent join."""
+        record = records.Join(agent=body.name, endpoint=body.endpoint)
+        return await change(who, pool, record)
+
+    @add("PUT", f"{V1}/agents/{{agent:name}}/endpoint")
+    async def register(
+        pool: str, agent: str, body: AnyEndpoint, who: Caller
+    ) -> PoolStatus:
+        """Register where an agent answers; see docs/protocols.md."""
+        record = records.SetEndpoint(agent=agent, endpoint=body)
+        return await change(who, pool, record)
+
+    @add("DELETE", f"{V1}/agents/{{agent:name}}/endpoint")
+    async def unregister(pool: str, agent: str, who: Caller) -> PoolStatus:
+        """Stop asking an agent; it may still report."""
+        return await change(who, pool, records.SetEndpoint(agent=agent))
+
+    @add("DELETE", f"{V1}/agents/{{agent:name}}")
+    async def leave(pool: str, agent: str, who: Caller) -> PoolStatus:
+        """Let an agent leave."""
+        return await change(who, pool, records.Leave(agent=agent))
+
+    @add("POST", f"{V1}/cases/{{case:name}}/prediction")
+    async def predict(
+        pool: str, case: str, body: PredictionBody, who: Caller
+    ) -> Decision:
+        """Ask the registered agents about a case, and decide by whoever answered."""
+        rest = body.features, body.columns, body.deadline
+        return await to.predict(who, pool, case, *rest)
+
+    @add("GET", f"{V1}/cases/{{case:name}}")
+    async def case(pool: str, case: str, who: Caller) -> Case:
+        """Return what is known about a case."""
+        return await after(to.case(who, pool, case))
+
+    @add("DELETE", f"{V1}/cases/{{case:name}}")
+    async def erase(pool: str, case: str, who: Caller) -> Erasure:
+        """Erase a case; the ledger stays verifiable."""
+        return await after(await asyncio.to_thread(to.erase, who, pool, case))
+
+    @add("GET", f"{V1}/panel", media_type=PARQUET)
+    async def panel(pool: str, who: Caller, last: Last = 10_000) -> Response:
+        """Export the last cases with outcomes, as Parquet for `truepool audit`."""
+        settled = await asyncio.to_thread(to.settled, who, pool, last)
+        return Response(await asyncio.to_thread(settled.to_parquet), media_type=PARQUET)
+
+    @add("GET", f"{V1}/audit")
+    async def audit(pool: str, who: Caller, last: Last = 1000) -> Audit:
+        """Audit the last cases with a known outcome."""
+        settled = await asyncio.to_thread(to.settled, who, pool, last)
+        return await asyncio.to_thread(settled.audit)
+
+    @add("GET", f"{V1}/weights")
+    async def weights(
+        pool: str, who: Caller, last: Last = 10_000, points: Points = 100
+    ) -> Weights:
+        """Return the weights that decided the last cases with a known outcome."""
+        settled = await asyncio.to_thread(to.settled, who, pool, last)
+        return await asyncio.to_thread(weights_over_time, settled, points)
+
+    @add("GET", f"{V1}/credit")
+    async def credit(
+        pool: str, who: Caller, last: Last = 10_000, points: Points = 100
+    ) -> Credits:
+        """Return what each agent contributed to the last cases with a known outcome."""
+        settled = await asyncio.to_thread(to.settled, who, pool, last)
+        return await asyncio.to_thread(credit_over_time, settled, points)
+
+    @add("POST", f"{V1}/challengers", status=201)
+    async def challenge(pool: str, body: ChallengerBody, who: Caller) -> PoolStatus:
+        """Run another rule in shadow mode, beside the one that decides."""
+        record = records.Challenge(name=body.name, rule=body.rule)
+        return await change(who, pool, record)
+
+    @add("GET", f"{V1}/challengers")
+    async def evidence(pool: str, who: Caller, last: Last = 10_000) -> Challengers:
+        """Compare the challengers with the rule that decides."""
+        return await asyncio.to_thread(to.evidence, who, pool, last)
+
+    @add("POST", f"{V1}/challengers/{{name:name}}/promote")
+    async def promote(pool: str, name: str, who: Caller) -> PoolStatus:
+        """Let a rule decide from now on; the previous one runs in shadow mode."""
+        return await change(who, pool, records.Promote(name=name))
+
+    @add("DELETE", f"{V1}/challengers/{{name:name}}")
+    async def withdraw(pool: str, name: str, who: Caller) -> PoolStatus:
+        """Stop a challenger."""
+        return await change(who, pool, records.Withdraw(name=name))
+
+    add_administration(operations, to)
+    return operations
 
 
 def _refuse(error: TruepoolError) -> JSONResponse:
     return _error(error_code(error), error_message(error))
 
 
+async def _refuse_path(request: Request, error: HTTPException) -> Response:
+    if error.status_code == STATUS["too-large"]:
+        return _error("too-large", error.detail)
+    code = "unknown" if error.status_code == 404 else "invalid"
+    sentence = f"{request.method} {show_path(request.url.path)} is no operation"
+    if error.status_code != 405:
+        return _error(code, f"{sentence}; see /openapi.json", error.status_code)
+    methods = methods_of_path(request)
+    answer = _error(code, f"{sentence}; this path takes {' or '.join(methods)}", 405)
+    answer.headers["Allow"] = ", ".join(methods)
+    return answer
+
+
 def _error(code: str, sentence: Any, status: int | None = None) -> JSONResponse:
     content = {"error": {"code": code, "message": str(sentence)}}
     return JSONResponse(content, status or STATUS[code], HEADERS.get(code))
-
-
-def _describe(faults: Sequence[Any], names: Mapping[str, str]) -> str:
-    """Say what is wrong with a body; an unknown field may be a misspelt one.
-
-    ``names`` are those in the path.
-    """
-    places = [_place(fault["loc"]) for fault in faults]
-    by_kind = [(f["type"], p) for f, p in zip(faults, places, strict=True)]
-    unknown = [place[-1] for kind, place in by_kind if kind == "extra_forbidden"]
-    if unknown:
-        required = [place[-1] for kind, place in by_kind if kind == "missing"]
-        rest = f"; required: {', '.join(required)}" if required else ""
-        return f"no field is called {unknown[0]!r:.60}{rest}"
-    # Of a field that may be of two types, the fault within one of them says most.
-    same = [n for n, place in enumerate(places) if place[:1] == places[0][:1]]
-    deepest = max(same, key=lambda n: len(places[n]))
-    reason, place = faults[deepest]["msg"], ".".join(places[deepest])
-    where = f"{place}: " if place else ""
-    value = faults[deepest].get("input")
-    got = f"; got {value!r:.60}" if isinstance(value, SCALARS) else ""
-    who = [f"{kind} {names[kind]!r:.60}" for kind in ("case", "agent") if kind in names]
-    about = f" ({', '.join(who)})" if who else ""
-    return f"{where}{reason[:1].lower()}{reason[1:]}{got}{about}"
-
-
-def _place(where: Sequence[Any]) -> list[str]:
-    """Name the field of a fault, without the type that was tried."""
-    parts = [str(part) for part in where if part != "body"]
-    tried = parts[1:2] and parts[1] in UNIONS.get(parts[0], ())
-    return [parts[0], *parts[2:]] if tried else parts
-
-
-def _json(body: bytes) -> Any:
-    try:
-        # Unlike `json` it refuses half a character (\\ud800), which nobody can be sent.
-        return msgspec.json.decode(body)
-    except (ValueError, RecursionError) as error:
-        raise RequestError("invalid", f"the request must be JSON: {error}") from None

@@ -1,64 +1,61 @@
 """What operators and admins ask over HTTP: tokens, the trail, metrics."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import FastAPI, Query, Response
+from msgspec import Meta
 from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.responses import Response
 
-from truepool_serve.server.answers import after
-from truepool_serve.server.coordinator import Coordinator
-from truepool_serve.server.http_requests import RotationBody, TokenBody
-from truepool_serve.server.http_responses import (
+from truepool_serve.messages import (
     Revocation,
+    RotationBody,
     Token,
+    TokenBody,
     Tokens,
     Trail,
-    answers,
-    file,
 )
+from truepool_serve.server.access import Caller
+from truepool_serve.server.answers import after
+from truepool_serve.server.coordinator import Coordinator
+from truepool_serve.server.routes import Operations
+
+Last = Annotated[int, Meta(description="How many of the most recent actions.")]
+AT_ONCE = RotationBody()
 
 
-def add_administration(api: FastAPI, coordinator: Coordinator, who: Any) -> None:
-    """Add the operations to an application; ``who`` is the type of its caller."""
+def add_administration(operations: Operations, to: Coordinator) -> None:
+    """Add the operations."""
+    add = operations.add
 
-    @api.get("/metrics", **file("text/plain"))
-    async def metrics(who: who) -> Response:
+    @add("GET", "/metrics", media_type="text/plain")
+    async def metrics(who: Caller) -> Response:
         """Return metrics for Prometheus."""
         who.check("metrics")
-        content = coordinator.metrics.to_text()
-        return Response(content, media_type=CONTENT_TYPE_LATEST)
+        return Response(to.metrics.to_text(), media_type=CONTENT_TYPE_LATEST)
 
-    @api.get("/v1/trail", **answers(Trail))
-    async def trail(
-        who: who,
-        last: Annotated[
-            int, Query(description="How many of the most recent actions.")
-        ] = 100,
-    ) -> Any:
+    @add("GET", "/v1/trail")
+    async def trail(who: Caller, last: Last = 100) -> Trail:
         """Say who did what: tokens, pools, agents, rules and erasures."""
-        return {"trail": await after(coordinator.trail(who, last))}
+        return Trail(trail=await after(to.trail(who, last)))
 
-    @api.get("/v1/tokens", **answers(Tokens))
-    async def tokens(who: who) -> Any:
+    @add("GET", "/v1/tokens")
+    async def tokens(who: Caller) -> Tokens:
         """List the tokens, without their secrets."""
-        return {"tokens": await after(coordinator.tokens(who))}
+        return Tokens(tokens=await after(to.tokens(who)))
 
-    @api.post("/v1/tokens", **answers(Token, 201))
-    async def issue(body: TokenBody, who: who) -> Any:
+    @add("POST", "/v1/tokens", status=201)
+    async def issue(body: TokenBody, who: Caller) -> Token:
         """Make a token; it is shown once."""
         words = body.role, body.pool, body.agent
-        return await after(await asyncio.to_thread(coordinator.issue, who, *words))
+        return await after(await asyncio.to_thread(to.issue, who, *words))
 
-    @api.post("/v1/tokens/{token}/rotate", **answers(Token, 201))
-    async def rotate(token: str, who: who, body: RotationBody | None = None) -> Any:
+    @add("POST", "/v1/tokens/{token:name}/rotate", status=201)
+    async def rotate(token: str, who: Caller, body: RotationBody = AT_ONCE) -> Token:
         """Make a token in place of another; it is shown once."""
-        grace = body.grace if body else 0.0
-        return await after(
-            await asyncio.to_thread(coordinator.rotate, who, token, grace)
-        )
+        return await after(await asyncio.to_thread(to.rotate, who, token, body.grace))
 
-    @api.delete("/v1/tokens/{token}", **answers(Revocation))
-    async def revoke(token: str, who: who) -> Any:
+    @add("DELETE", "/v1/tokens/{token:name}")
+    async def revoke(token: str, who: Caller) -> Revocation:
         """Revoke a token."""
-        return await after(await asyncio.to_thread(coordinator.revoke, who, token))
+        return await after(await asyncio.to_thread(to.revoke, who, token))

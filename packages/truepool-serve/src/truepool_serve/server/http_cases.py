@@ -1,163 +1,95 @@
 """Reports, decisions and outcomes over HTTP: what is asked again for every case."""
 
 import struct
-from collections.abc import Callable, Coroutine
-from inspect import signature
 from struct import Struct
-from typing import Annotated, Any, get_args
+from typing import Any
 
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
-from fastapi import Depends, FastAPI, Request, Response
-from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
-from pydantic import TypeAdapter, ValidationError
+from starlette.requests import Request
 
 from truepool.core.errors import RequestError
-from truepool_serve.server.access import Caller
-from truepool_serve.server.answers import Answer, after
-from truepool_serve.server.configuration import LONGEST_NAME
-from truepool_serve.server.coordinator import Coordinator
-from truepool_serve.server.http_requests import (
-    LINES,
+from truepool_serve.messages import (
+    LONGEST_NAME,
+    Decision,
     DecisionBody,
     DecisionLine,
+    Decisions,
     OutcomeBody,
     OutcomeLine,
+    Receipt,
     ReportBody,
     ReportLine,
-    batch,
-)
-from truepool_serve.server.http_responses import (
-    Decision,
-    Decisions,
-    Receipt,
     Settlement,
-    answers,
+    refusal,
 )
+from truepool_serve.server.access import Caller
+from truepool_serve.server.answers import after
+from truepool_serve.server.coordinator import Coordinator
 from truepool_serve.server.reports import Report
+from truepool_serve.server.routes import LINES, Operations
 
 LONGEST_BATCH = 100_000
 """Lines of a batch, at most."""
 ARROW = "application/vnd.apache.arrow.stream"
-JSON = "application/json"
 SHORT, INT, UINT = Struct("<H"), Struct("<i"), Struct("<I")
 """Numbers of flatbuffers."""
-
-
 REPORT_LINES = msgspec.json.Decoder(ReportLine)
 DECISION_LINES = msgspec.json.Decoder(DecisionLine)
 OUTCOME_LINES = msgspec.json.Decoder(OutcomeLine)
+V1 = "/v1/pools/{pool:name}"
+NO_COLUMNS = DecisionBody()
 
 
-class CaseRoute(APIRoute):
-    """A route that calls its operation directly.
+def add_cases(operations: Operations, to: Coordinator) -> None:
+    """Add the operations; each returns an answer to wait for."""
+    add = operations.add
 
-    FastAPI describes it, but does not solve its dependencies: that takes longer than
-    most operations do. Of the parameters, `who` and `request` come from the request,
-    `body` is its JSON, and the others are parts of the path.
-    """
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return what answers a request."""
-        operation, parameters = self.endpoint, signature(self.endpoint).parameters
-        identify = get_args(parameters["who"].annotation)[1].dependency
-        body = parameters.get("body")
-        read = None if body is None else TypeAdapter(body.annotation)
-        has_default = body is not None and body.default is not body.empty
-
-        async def handle(request: Request) -> Response:
-            words = request.path_params | {"who": await identify(request)}
-            if "request" in parameters:
-                words["request"] = request
-            if read is not None:
-                content = await request.body()
-                if content or not has_default:
-                    words["body"] = _parse(read, request, content)
-            answer: Answer = await operation(**words)
-            # Written without looking for what JSON does not have.
-            stored = msgspec.json.encode(await after(answer))
-            return Response(stored, media_type=JSON)
-
-        return handle
-
-
-def add_cases(
-    api: FastAPI, coordinator: Coordinator, identify: Callable[..., Any]
-) -> None:
-    """Add the operations to an application."""
-    Who = Annotated[Caller, Depends(identify)]
-    v1 = "/v1/pools/{pool:name}"
-
-    def add(method: str, path: str, **extra: Any) -> Callable[..., Any]:
-        def register(operation: Callable[..., Any]) -> Callable[..., Any]:
-            api.router.add_api_route(
-                f"{v1}{path}",
-                operation,
-                methods=[method],
-                response_model=None,
-                route_class_override=CaseRoute,
-                **extra,
-            )
-            return operation
-
-        return register
-
-    @add("PUT", "/cases/{case:name}/reports/{agent:name}", **answers(Receipt))
+    @add("PUT", f"{V1}/cases/{{case:name}}/reports/{{agent:name}}")
     async def report(
-        pool: str, case: str, agent: str, body: ReportBody, who: Who
-    ) -> Answer:
+        pool: str, case: str, agent: str, body: ReportBody, who: Caller
+    ) -> Receipt:
         """Store the report of an agent on a case."""
-        return coordinator.report(who, pool, [(case, agent, body.probability)])
+        return await after(to.report(who, pool, [(case, agent, body.probability)]))
 
-    @add("POST", "/reports", openapi_extra=batch(ReportLine), **answers(Receipt))
-    async def reports(pool: str, request: Request, who: Who) -> Answer:
+    @add("POST", f"{V1}/reports", lines=ReportLine)
+    async def reports(pool: str, request: Request, who: Caller) -> Receipt:
         """Store a batch of reports: JSON lines, or an Arrow stream."""
         body = await request.body()
         kind = request.headers.get("content-type", LINES).partition(";")[0]
         found = _arrow(body) if kind == ARROW else _reports(body)
-        return coordinator.report(who, pool, found)
+        return await after(to.report(who, pool, found))
 
-    @add("POST", "/cases/{case:name}/decision", **answers(Decision))
+    @add("POST", f"{V1}/cases/{{case:name}}/decision")
     async def decide(
-        pool: str, case: str, who: Who, body: DecisionBody | None = None
-    ) -> Answer:
+        pool: str, case: str, who: Caller, body: DecisionBody = NO_COLUMNS
+    ) -> Decision:
         """Decide a case by the reports on it; the same answer if asked again."""
-        return coordinator.decide(who, pool, case, body.columns if body else None)
+        return await after(to.decide(who, pool, case, body.columns))
 
-    @add("POST", "/decisions", openapi_extra=batch(DecisionLine), **answers(Decisions))
-    async def decisions(pool: str, request: Request, who: Who) -> Answer:
+    @add("POST", f"{V1}/decisions", lines=DecisionLine)
+    async def decisions(pool: str, request: Request, who: Caller) -> Decisions:
         """Decide a batch of cases, all or none: JSON lines."""
         lines = _lines(DECISION_LINES, await request.body())
-        found = [(line.case, line.columns) for line in lines]
-        return coordinator.decide_all(who, pool, found)
+        return await after(
+            to.decide_all(who, pool, [(line.case, line.columns) for line in lines])
+        )
 
-    @add("PUT", "/cases/{case:name}/outcome", **answers(Settlement))
-    async def settle(pool: str, case: str, body: OutcomeBody, who: Who) -> Answer:
+    @add("PUT", f"{V1}/cases/{{case:name}}/outcome")
+    async def settle(
+        pool: str, case: str, body: OutcomeBody, who: Caller
+    ) -> Settlement:
         """Settle a case that was decided."""
-        return coordinator.settle(who, pool, [(case, body.outcome)])
+        return await after(to.settle(who, pool, [(case, body.outcome)]))
 
-    @add("POST", "/outcomes", openapi_extra=batch(OutcomeLine), **answers(Settlement))
-    async def outcomes(pool: str, request: Request, who: Who) -> Answer:
+    @add("POST", f"{V1}/outcomes", lines=OutcomeLine)
+    async def outcomes(pool: str, request: Request, who: Caller) -> Settlement:
         """Settle a batch of cases: JSON lines."""
         lines = _lines(OUTCOME_LINES, await request.body())
-        found = [(line.case, line.outcome) for line in lines]
-        return coordinator.settle(who, pool, found)
-
-
-def _parse(read: TypeAdapter[Any], request: Request, content: bytes) -> Any:
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != JSON:
-        raise RequestError(
-            "invalid",
-            f"the body of this request must be JSON; got {kind or 'no type'!r:.60}. "
-            f"Send it with Content-Type: {JSON}",
+        return await after(
+            to.settle(who, pool, [(line.case, line.outcome) for line in lines])
         )
-    try:
-        return read.validate_json(content)
-    except ValidationError as error:
-        raise RequestValidationError(error.errors(include_url=False)) from None
 
 
 def _lines(decoder: msgspec.json.Decoder[Any], body: bytes) -> list[Any]:
@@ -166,21 +98,23 @@ def _lines(decoder: msgspec.json.Decoder[Any], body: bytes) -> list[Any]:
     try:
         return decoder.decode_lines(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        sentence = f"each line must be a JSON object of this kind: {error}"
-    raise RequestError("invalid", _first_fault(decoder, body) or sentence)
+        number, fault = _first_fault(decoder, body) or ("", error)
+        raise RequestError(
+            "invalid",
+            f"each line must be a JSON object of this kind{number}: {refusal(fault)}",
+        ) from None
 
 
-def _first_fault(decoder: msgspec.json.Decoder[Any], body: bytes) -> str | None:
-    """Say which line is wrong, counted from 1 as an editor does."""
+def _first_fault(
+    decoder: msgspec.json.Decoder[Any], body: bytes
+) -> tuple[str, Exception] | None:
+    """Say which line is wrong, counted from 1 as an editor does, and why."""
     for number, line in enumerate(body.split(b"\n"), 1):
         try:
             if line.strip():
                 decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            reason = str(error).replace("`$.", "`")
-            return (
-                f"each line must be a JSON object of this kind; line {number}: {reason}"
-            )
+            return f"; line {number}", error
     return None
 
 
@@ -190,7 +124,7 @@ def _reports(body: bytes) -> list[Report]:
 
 
 def _arrow(body: bytes) -> list[Report]:
-    names = ReportLine.__struct_fields__
+    names = ("case", "agent", "probability")
     try:
         _check_uncompressed(body)
         with pa.ipc.open_stream(body) as stream:

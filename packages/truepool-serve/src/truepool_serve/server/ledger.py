@@ -1,6 +1,5 @@
 """The ledger: one writing connection, and what is read and written through it."""
 
-import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,28 +7,41 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
-
-from sqlalchemy import (
-    Connection,
-    bindparam,
-    delete,
-    exc,
-    insert,
-    inspect,
-    select,
-    text,
-    update,
-)
 
 from truepool.core.errors import LedgerError, RequestError
-from truepool_serve.server import schema
-from truepool_serve.server.configuration import check_name
-from truepool_serve.server.databases import Row, open_database
-from truepool_serve.server.deployment import Entry
+from truepool_serve.messages import check_name
+from truepool_serve.server import records, schema
+from truepool_serve.server.databases import Connection, Row, open_database
+from truepool_serve.server.records import Entry
+from truepool_serve.server.settled import Decided
 
 BLOCK = 10_000
 """Entries read at a time."""
+MOST_CASES = 1_000_000
+"""Cases that one answer may be about."""
+ENTRY = 'n, kind, "case", at, body, digest, chain'
+ADD_ENTRY = f"INSERT INTO entries (pool, {ENTRY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+FIND_ENTRY = f'SELECT {ENTRY} FROM entries WHERE pool = ? AND "case" = ? AND kind = ?'
+SET_WAITING = (
+    "INSERT INTO waiting (pool, agent, number) VALUES (?, ?, ?) "
+    "ON CONFLICT (pool, agent) DO UPDATE SET number = excluded.number"
+)
+COLUMNS = 'SELECT d.n, d."case", d.at, d.body, s.body, s.n FROM entries AS '
+DECIDED = (
+    f"{COLUMNS}d "
+    'LEFT JOIN entries AS s ON s.pool = d.pool AND s."case" = d."case" '
+    "AND s.kind = 'settle' WHERE d.pool = ? AND d.kind = 'decide' "
+    "AND d.body IS NOT NULL"
+)
+"""Decisions with their outcomes; erased ones are gone."""
+SETTLED_AFTER = (
+    f"{COLUMNS}s CROSS JOIN entries AS d WHERE s.pool = ? AND s.n > ? "
+    'AND s.kind = \'settle\' AND d.pool = s.pool AND d."case" = s."case" '
+    "AND d.kind = 'decide' AND d.n <= ? AND d.body IS NOT NULL "
+    "ORDER BY d.n DESC LIMIT ?"
+)
+"""Decisions up to an entry whose outcome came after it. SQLite looks through the tables
+of a cross join in their order: here through few outcomes, not through all decisions."""
 
 
 @dataclass
@@ -70,23 +82,31 @@ class Ledger:
         self.locked: set[str] = set()
         self._counts = _Counts()
         try:
-            self.connection = self.database.engine.connect()
+            self.connection = self.database.connect()
+        except self.database.errors as error:
+            self.database.close()
+            raise self.database.error(error) from None
+        try:
             if write:
                 self._prepare(create)
             else:
                 self._check_version()
-        except (exc.DBAPIError, LedgerError) as error:
-            self.database.close()
-            if isinstance(error, LedgerError):
-                raise
+        except self.database.errors as error:
+            self._release()
             raise self.database.error(error) from None
+        except BaseException:
+            self._release()
+            raise
+
+    def _release(self) -> None:
+        self.connection.close()
+        self.database.close()
 
     def close(self) -> None:
         """Close the ledger."""
         with suppress(*self.database.errors):  # on a full disk it stays as it is
             self.database.finish(self.connection)
-        self.connection.close()
-        self.database.close()
+        self._release()
 
     def __enter__(self) -> "Ledger":
         return self
@@ -99,7 +119,7 @@ class Ledger:
         """Write all of a block, or nothing; it is durable when the block has ended."""
         try:
             self.connection = self.database.revive(self.connection)
-            with self.connection.begin():
+            with self.connection.transaction():
                 self.locked.clear()
                 if self.shared:
                     self._counts = _Counts()
@@ -107,9 +127,7 @@ class Ledger:
                 self._write_counts()
         except self.database.errors as error:
             # What a failed commit leaves open ends with its connection.
-            if not self.connection.closed:
-                self.connection.invalidate()
-                self.connection.close()
+            self.connection.close()
             self._counts = _Counts()
             raise self.database.error(error) from None
         except BaseException:
@@ -119,29 +137,38 @@ class Ledger:
     @contextmanager
     def moment(self) -> Iterator[None]:
         """Let a block read one moment, whoever writes meanwhile."""
-        with self.connection.begin():
-            self.database.freeze(self.connection, own=False)
-            yield
+        try:
+            with self.connection.transaction(self.database.reading):
+                yield
+        except self.database.errors as error:
+            raise self.database.error(error) from None
 
     @contextmanager
-    def reader(self) -> Iterator[Connection]:
+    def reader(self) -> Iterator["Reader"]:
         """Yield a connection of its own that sees one moment and cannot write."""
         try:
-            with self.database.engine.connect() as connection, connection.begin():
-                self.database.freeze(connection, own=True)
-                yield connection
-        except exc.DBAPIError as error:
+            connection = self.database.connect(own=True)
+            try:
+                with connection.transaction(self.database.reading):
+                    yield Reader(connection)
+            finally:
+                connection.close()
+        except self.database.errors as error:
             raise self.database.error(error) from None
 
     def touch(self) -> None:
         """Write what is there already: it is refused where nothing can be written."""
-        self._execute("UPDATE ledger SET version = version")
+        self.connection.execute("UPDATE ledger SET version = version")
 
     # pools and entries
 
     def create_pool(self, name: str) -> int | None:
         """Add a pool without entries; None if another coordinator just did."""
-        found = self.connection.execute(CREATE_POOL, {"name": name}).scalar()
+        found: int | None = self.connection.value(
+            "INSERT INTO pools (name, last) VALUES (?, 0) "
+            "ON CONFLICT DO NOTHING RETURNING id",
+            name,
+        )
         if found is not None:
             self.locked.add(name)
         return found
@@ -149,7 +176,10 @@ class Ledger:
     def find_pool(self, name: str) -> int | None:
         """Return the number of a pool."""
         check_name("a pool", name)
-        return self.connection.execute(FIND_POOL, {"name": name}).scalar()
+        found: int | None = self.connection.value(
+            "SELECT id FROM pools WHERE name = ?", name
+        )
+        return found
 
     def pool_number(self, name: str) -> int:
         """Return the number of a pool that must be there."""
@@ -167,119 +197,126 @@ class Ledger:
         Returns its number.
         """
         check_name("a pool", name)
-        statement = LOCK_POOL if self.shared else FIND_POOL
-        found = self.connection.execute(statement, {"name": name}).scalar()
+        statement = f"SELECT id FROM pools WHERE name = ?{self.database.lock}"
+        found: int | None = self.connection.value(statement, name)
         if found is not None:
             self.locked.add(name)
         return found
 
     def delete_pool(self, pool: int, name: str) -> None:
         """Remove a pool, its records, and the tokens of its agents."""
-        execute, refits = self.connection.execute, schema.entries.c.kind == "refit"
-        rows = execute(
-            select(schema.entries.c.pool, schema.entries.c.body).where(refits)
-        )
+        execute = self.connection.execute
         own: set[str] = set()
         others: set[str] = set()
-        for owner, body in rows:
-            marks = json.loads(body)["pools"].values()
+        for owner, body in self.connection.rows(
+            "SELECT pool, body FROM entries WHERE kind = 'refit'"
+        ):
+            marks = records.read("refit", bytes(body)).pools.values()
             (own if owner == pool else others).update(marks)
-        gone = list(own - others)
-        execute(delete(schema.fitted).where(schema.fitted.c.hash.in_(gone)))
-        for table in (schema.entries, schema.reports, schema.snapshots, schema.waiting):
-            execute(delete(table).where(table.c.pool == pool))
-        ended = update(schema.tokens).where(schema.tokens.c.pool == name)
-        execute(ended.values(revoked=time.time()))
-        execute(delete(schema.pools).where(schema.pools.c.id == pool))
+        self._drop_fitted(own - others)
+        for table in ("entries", "reports", "snapshots", "waiting"):
+            execute(f"DELETE FROM {table} WHERE pool = ?", (pool,))
+        execute("UPDATE tokens SET revoked = ? WHERE pool = ?", (time.time(), name))
+        execute("DELETE FROM pools WHERE id = ?", (pool,))
         self._counts.drop(pool)
         self.locked.discard(name)
 
     def pool_names(self) -> list[str]:
         """Return the names of all pools."""
-        return sorted(self.connection.execute(select(schema.pools.c.name)).scalars())
+        return sorted(
+            name for (name,) in self.connection.rows("SELECT name FROM pools")
+        )
 
     def last_entry(self, pool: int) -> int:
         """Return the number of the last entry."""
-        found = self.connection.execute(LAST_ENTRY, {"which": pool}).scalar()
+        found = self.connection.value("SELECT last FROM pools WHERE id = ?", pool)
         return int(found or 0)
 
     def append(self, pool: int, entry: Entry) -> None:
         """Write a new entry."""
         values = (entry.n, entry.kind, entry.case, entry.at, entry.body, entry.digest)
-        self._execute(ADD_ENTRY, (pool, *values, entry.chain))
+        self.connection.execute(ADD_ENTRY, (pool, *values, entry.chain))
         self._counts.last[pool] = entry.n
 
     def find_entry(self, pool: int, case: str, kind: str) -> Entry | None:
         """Return the entry of a kind about a case."""
-        row = self._execute(FIND_ENTRY, (pool, case, kind)).fetchone()
+        row = self.connection.row(FIND_ENTRY, pool, case, kind)
         return None if row is None else Entry(*row)
 
     def entries(self, pool: int, after: int = 0) -> Iterator[Entry]:
         """Yield the entries of a pool in their order."""
+        statement = (
+            f"SELECT {ENTRY} FROM entries WHERE pool = ? AND n > ? ORDER BY n LIMIT ?"
+        )
         while True:
-            values = {"pool": pool, "after": after}
-            rows = self.connection.execute(NEXT_ENTRIES, values).all()
+            rows = self.connection.rows(statement, pool, after, BLOCK)
             for row in rows:
                 yield self._with_fitted(Entry(*row))
             if len(rows) < BLOCK:
                 return
-            after = rows[-1].n
+            after = rows[-1][0]
 
     def _with_fitted(self, entry: Entry) -> Entry:
         """Add the pools that the entry of a refit names, where they are kept."""
         if entry.kind != "refit" or entry.body is None:
             return entry
-        table, names = schema.fitted, list(entry.content["pools"].values())
-        rows = self.connection.execute(
-            select(table.c.hash, table.c.content).where(table.c.hash.in_(names))
-        )
-        return replace(entry, fitted={name: bytes(content) for name, content in rows})
+        statement = "SELECT content FROM fitted WHERE hash = ?"
+        found = {
+            mark: self.connection.value(statement, mark)
+            for mark in entry.record.pools.values()
+        }
+        kept = {mark: bytes(file) for mark, file in found.items() if file is not None}
+        return replace(entry, fitted=kept)
 
     def add_fitted(self, contents: Mapping[str, bytes]) -> None:
         """Keep fitted pools by their hashes, each once."""
-        table = schema.fitted
-        known = set(
+        for mark, content in contents.items():
             self.connection.execute(
-                select(table.c.hash).where(table.c.hash.in_(list(contents)))
-            ).scalars()
-        )
-        new = [{"hash": h, "content": c} for h, c in contents.items() if h not in known]
-        if new:
-            self.connection.execute(insert(table), new)
+                "INSERT INTO fitted (hash, content) VALUES (?, ?) "
+                "ON CONFLICT DO NOTHING",
+                (mark, content),
+            )
 
     def erase_fitted(self, pool: int, before: float) -> int:
         """Remove the pools of refits before a time that no restart needs.
 
         A snapshot holds what its rules go on with.
         """
-        table, newest = schema.entries, self.snapshot_numbers(pool)[-1:] or [0]
-        rows = self.connection.execute(
-            select(table.c.n, table.c.at, table.c.body).where(
-                table.c.pool == pool, table.c.kind == "refit"
-            )
-        )
+        newest = self.snapshot_numbers(pool)[-1:] or [0]
         old: set[str] = set()
         needed: set[str] = set()
-        for n, at, body in rows:
-            names = set(json.loads(body)["pools"].values())
+        for n, at, body in self.connection.rows(
+            "SELECT n, at, body FROM entries WHERE pool = ? AND kind = 'refit'", pool
+        ):
+            names = set(records.read("refit", bytes(body)).pools.values())
             (old if n <= newest[0] and at < before else needed).update(names)
-        gone = list(old - needed)
-        statement = delete(schema.fitted).where(schema.fitted.c.hash.in_(gone))
-        return int(self.connection.execute(statement).rowcount)
+        return self._drop_fitted(old - needed)
+
+    def _drop_fitted(self, marks: set[str]) -> int:
+        statement = "DELETE FROM fitted WHERE hash = ?"
+        return sum(
+            int(self.connection.execute(statement, (mark,)).rowcount) for mark in marks
+        )
 
     def has_outcome(self, pool: int, rule: str) -> bool:
         """Whether a rule, since it was added, decided a case that was settled."""
-        values = {"pool": pool}
-        # Newest first and a few at a time: mostly the first one says it.
-        with self.connection.execute(
-            RULE_ENTRIES, values, execution_options={"yield_per": 100}
-        ) as rows:
+        last = None
+        while True:  # newest first and a few at a time: mostly the first one says it
+            rows = self.connection.rows(
+                f"SELECT {ENTRY} FROM entries WHERE pool = ? AND kind IN "
+                "('settle', 'challenge') AND body IS NOT NULL AND n < ? "
+                "ORDER BY n DESC LIMIT 100",
+                pool,
+                self.last_entry(pool) + BLOCK if last is None else last,
+            )
             for entry in (Entry(*row) for row in rows):
-                if entry.kind == "settle" and rule in entry.content["rules"]:
+                last = entry.n
+                if entry.kind == "settle" and rule in entry.record.rules:
                     return True
-                if entry.kind == "challenge" and entry.content["name"] == rule:
+                if entry.kind == "challenge" and entry.record.name == rule:
                     return False
-        return False
+            if not rows:
+                return False
 
     # reports
 
@@ -288,7 +325,7 @@ class Ledger:
 
         What cannot be written is there already, or is about a decided case.
         """
-        written = self.database.add_reports(self.driver, pool, rows, at)
+        written = self.database.add_reports(self.connection, pool, rows, at)
         if written:
             self.change_waiting(pool, Counter(map(itemgetter(1), rows)), 1)
         return written
@@ -297,7 +334,11 @@ class Ledger:
         """Return how many reports of each agent are on cases that are not decided."""
         counts = self._counts.waiting
         if pool not in counts:
-            counts[pool] = dict(self._execute(WAITING, (pool,)).fetchall())
+            counts[pool] = dict(
+                self.connection.rows(
+                    "SELECT agent, number FROM waiting WHERE pool = ?", pool
+                )
+            )
         return counts[pool]
 
     def change_waiting(self, pool: int, agents: Mapping[int, int], sign: int) -> None:
@@ -311,105 +352,91 @@ class Ledger:
         """Write what was counted in a transaction, once for each agent."""
         for pool, agent in self._counts.changed:
             number = self._counts.waiting[pool][agent]
-            self._execute(SET_WAITING, (pool, agent, number))
+            self.connection.execute(SET_WAITING, (pool, agent, number))
         for pool, number in self._counts.last.items():
-            self._execute(SET_LAST, (number, pool))
+            self.connection.execute(
+                "UPDATE pools SET last = ? WHERE id = ?", (number, pool)
+            )
         self._counts.changed.clear()
         self._counts.last.clear()
 
     def reports(self, pool: int, case: str) -> dict[int, bytes]:
         """Return the reports on a case by the number of the agent."""
-        rows = self._execute(REPORTS, (pool, case)).fetchall()
+        rows = self.connection.rows(
+            'SELECT agent, value FROM reports WHERE pool = ? AND "case" = ?', pool, case
+        )
         return {agent: bytes(value) for agent, value in rows}
-
-    @property
-    def driver(self) -> Any:
-        """The connection of the driver, for statements that must be fast."""
-        return self.connection.connection.driver_connection
-
-    def _execute(self, statement: str, values: tuple[Any, ...] = ()) -> Any:
-        return self.driver.execute(self.database.sql(statement), values)
 
     # snapshots, erasure
 
     def add_snapshot(self, pool: int, n: int, states: Mapping[str, bytes]) -> None:
         """Keep the states of the rules after an entry, and of older ones the last."""
-        table = schema.snapshots
         older = [known for known in self.snapshot_numbers(pool) if known < n]
-        self.connection.execute(
-            delete(table).where(table.c.pool == pool, table.c.n.in_(older[:-1]))
-        )
-        rows = [
-            {"pool": pool, "n": n, "rule": rule, "state": state}
-            for rule, state in states.items()
-        ]
-        self.connection.execute(insert(table), rows)
+        for known in older[:-1]:
+            self.connection.execute(
+                "DELETE FROM snapshots WHERE pool = ? AND n = ?", (pool, known)
+            )
+        rows = ((pool, n, rule, state) for rule, state in states.items())
+        self.connection.insert("snapshots", schema.TABLES["snapshots"], rows)
 
     def snapshot(self, pool: int, n: int) -> dict[str, bytes]:
         """Return the states of the snapshot after an entry."""
-        table = schema.snapshots
-        rows = self.connection.execute(
-            select(table.c.rule, table.c.state).where(
-                table.c.pool == pool, table.c.n == n
-            )
+        rows = self.connection.rows(
+            "SELECT rule, state FROM snapshots WHERE pool = ? AND n = ?", pool, n
         )
         return {rule: bytes(state) for rule, state in rows}
 
     def snapshot_entries(self, pool: int, after: int) -> dict[int, Entry]:
         """Return the entries that bind snapshots after an entry to the chain."""
-        table = schema.entries
-        rows = self.connection.execute(
-            select(*ENTRY).where(
-                table.c.pool == pool, table.c.kind == "snapshot", table.c.n > after
-            )
+        rows = self.connection.rows(
+            f"SELECT {ENTRY} FROM entries WHERE pool = ? AND kind = 'snapshot' "
+            "AND n > ?",
+            pool,
+            after,
         )
         entries = [Entry(*row) for row in rows]
-        return {entry.content["of"]: entry for entry in entries}
+        return {entry.record.of: entry for entry in entries}
 
     def snapshot_numbers(self, pool: int) -> list[int]:
         """Return the entries after which there is a snapshot."""
-        table = schema.snapshots
-        found = select(table.c.n).where(table.c.pool == pool).distinct()
-        return sorted(self.connection.execute(found).scalars())
+        statement = "SELECT DISTINCT n FROM snapshots WHERE pool = ?"
+        return sorted(n for (n,) in self.connection.rows(statement, pool))
 
     def settled_before(self, pool: int, time: float) -> list[str]:
         """Return the cases that were settled before a time, oldest first."""
-        table = schema.entries
-        found = (
-            select(table.c.case)
-            .where(table.c.pool == pool, table.c.kind == "settle", table.c.at < time)
-            .where(table.c.case.is_not(None))
-            .order_by(table.c.n)
+        rows = self.connection.rows(
+            "SELECT \"case\" FROM entries WHERE pool = ? AND kind = 'settle' "
+            'AND at < ? AND "case" IS NOT NULL ORDER BY n',
+            pool,
+            time,
         )
-        return list(self.connection.execute(found).scalars())
+        return [case for (case,) in rows]
 
-    def erase(self, pool: int, case: str, from_entry: int) -> None:
+    def erase(self, pool: int, case: str, entries: Sequence[int]) -> None:
         """Remove the reports and the entries' content of a case.
 
-        Snapshots from its first entry on may hold it, and go too.
+        Snapshots between its first and its last entry may hold it, and go too.
         """
-        entries, reports, snapshots = schema.entries, schema.reports, schema.snapshots
-        execute = self.connection.execute
-        waited = self.reports(pool, case)
-        execute(delete(reports).where(reports.c.pool == pool, reports.c.case == case))
+        execute, waited = self.connection.execute, self.reports(pool, case)
+        execute('DELETE FROM reports WHERE pool = ? AND "case" = ?', (pool, case))
         changed = execute(
-            update(entries)
-            .where(entries.c.pool == pool, entries.c.case == case)
-            .values(body=None, case=None)
+            'UPDATE entries SET body = NULL, "case" = NULL '
+            'WHERE pool = ? AND "case" = ?',
+            (pool, case),
         )
         if not changed.rowcount:  # the case was not decided
             self.change_waiting(pool, dict.fromkeys(waited, 1), -1)
-        execute(
-            delete(snapshots).where(
-                snapshots.c.pool == pool, snapshots.c.n >= from_entry
+        if entries:
+            execute(
+                "DELETE FROM snapshots WHERE pool = ? AND n >= ? AND n < ?",
+                (pool, min(entries), max(entries)),
             )
-        )
 
     def _check_version(self) -> None:
-        with self.connection.begin():
-            known = inspect(self.connection).has_table(schema.ledger.name)
-            version = select(schema.ledger.c.version)
-            found = self.connection.execute(version).scalar() if known else 0
+        with self.moment():
+            known = self.database.has_table(self.connection, "ledger")
+            version = "SELECT version FROM ledger"
+            found = self.connection.value(version) if known else 0
         if found != schema.VERSION:
             raise LedgerError(
                 f"{self.database.name!r} must be a ledger of version {schema.VERSION}; "
@@ -419,70 +446,98 @@ class Ledger:
 
     def _prepare(self, create: bool) -> None:
         """Make the tables, or bring those of an older version up to date."""
-        with self.connection.begin():
+        with self.connection.transaction():
             self.database.exclude(self.connection)
             self.database.check(self.connection)
-            if not inspect(self.connection).has_table(schema.ledger.name):
-                if not create:
-                    raise LedgerError(f"there is no ledger in {self.database.name!r}")
-                schema.metadata.create_all(self.connection)
-            version = self.connection.execute(select(schema.ledger.c.version)).scalar()
-            if version is None:
-                row = insert(schema.ledger).values(version=schema.VERSION)
-                self.connection.execute(row)
-                return
-            if version > schema.VERSION:
+            known = self.database.has_table(self.connection, "ledger")
+            if not known and not create:
+                raise LedgerError(f"there is no ledger in {self.database.name!r}")
+            version = None
+            if known:
+                version = self.connection.value("SELECT version FROM ledger")
+            if version is not None and version > schema.VERSION:
                 raise LedgerError(
                     f"{self.database.name} has version {version} of the ledger; this "
                     f"truepool knows up to version {schema.VERSION}. Upgrade truepool."
                 )
-            schema.metadata.create_all(self.connection)
+            for statement in schema.tables(self.database.kind):
+                self.connection.execute(statement)
+            if version is None:
+                self.connection.execute(
+                    "INSERT INTO ledger (version) VALUES (?)", (schema.VERSION,)
+                )
+                return
             for number in range(version + 1, schema.VERSION + 1):
                 for statement in schema.MIGRATIONS[number]:
-                    self.connection.exec_driver_sql(statement.format(now=time.time()))
+                    self.connection.execute(statement.format(now=time.time()))
             if version < schema.VERSION:
-                newer = update(schema.ledger).values(version=schema.VERSION)
-                self.connection.execute(newer)
+                self.connection.execute(
+                    "UPDATE ledger SET version = ?", (schema.VERSION,)
+                )
 
 
-CREATE_POOL = text(
-    "INSERT INTO pools (name, last) VALUES (:name, 0) "
-    "ON CONFLICT DO NOTHING RETURNING id"
-)
-FIND_POOL = select(schema.pools.c.id).where(schema.pools.c.name == bindparam("name"))
-LOCK_POOL = FIND_POOL.with_for_update()
-WAITING = "SELECT agent, number FROM waiting WHERE pool = ?"
-SET_WAITING = (
-    "INSERT INTO waiting (pool, agent, number) VALUES (?, ?, ?) "
-    "ON CONFLICT (pool, agent) DO UPDATE SET number = excluded.number"
-)
-ENTRY = [schema.entries.c[name] for name in Entry.COLUMNS]
-LAST_ENTRY = select(schema.pools.c.last).where(schema.pools.c.id == bindparam("which"))
-SET_LAST = "UPDATE pools SET last = ? WHERE id = ?"
-FIND_ENTRY = (
-    'SELECT n, kind, "case", at, body, digest, chain FROM entries '
-    'WHERE pool = ? AND "case" = ? AND kind = ?'
-)
-ADD_ENTRY = (
-    'INSERT INTO entries (pool, n, kind, "case", at, body, digest, chain) '
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-)
-NEXT_ENTRIES = (
-    select(*ENTRY)
-    .where(
-        schema.entries.c.pool == bindparam("pool"),
-        schema.entries.c.n > bindparam("after"),
-    )
-    .order_by(schema.entries.c.n)
-    .limit(BLOCK)
-)
-RULE_ENTRIES = (
-    select(*ENTRY)
-    .where(
-        schema.entries.c.pool == bindparam("pool"),
-        schema.entries.c.kind.in_(("settle", "challenge")),
-        schema.entries.c.body.is_not(None),
-    )
-    .order_by(schema.entries.c.n.desc())
-)
-REPORTS = 'SELECT agent, value FROM reports WHERE pool = ? AND "case" = ?'
+class Reader:
+    """What is read of a pool at one moment, by its number."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+
+    def settled(self, pool: int, last: int) -> list[Decided]:
+        """Return the last settled cases, in the order of their outcomes."""
+        if not 1 <= last <= MOST_CASES:
+            raise RequestError(
+                "invalid", f"ask for 1 to {MOST_CASES:,} cases; got {last}"
+            )
+        statement = f"{DECIDED} AND s.n IS NOT NULL ORDER BY s.n DESC LIMIT ?"
+        return self._decided(statement, pool, last)
+
+    def decided(self, pool: int, last: int, after: int = 0) -> list[Decided]:
+        """Return the last decisions in their order.
+
+        Only those that were made, or whose outcome came, ``after`` an entry.
+        """
+        found = self._decided(
+            f"{DECIDED} AND d.n > ? ORDER BY d.n DESC LIMIT ?", pool, after, last
+        )
+        if not after:
+            return found
+        older = self._decided(SETTLED_AFTER, pool, after, after, last)
+        return [*older, *found][-last:]
+
+    def _decided(self, statement: str, *values: int) -> list[Decided]:
+        return [
+            Decided(
+                n,
+                case,
+                at,
+                records.read("decide", bytes(body)),
+                None if outcome is None else records.read("settle", outcome).outcome,
+                settled,
+            )
+            for n, case, at, body, outcome, settled in reversed(
+                self.connection.rows(statement, *values)
+            )
+        ]
+
+    def joined(self, pool: int, after: int) -> dict[str, int]:
+        """Return the numbers of the entries by which agents joined after an entry."""
+        rows = self.connection.rows(
+            "SELECT n, body FROM entries WHERE pool = ? AND n > ? AND kind = 'join'",
+            pool,
+            after,
+        )
+        return {records.read("join", bytes(body)).agent: n for n, body in rows}
+
+    def counts(self, pool: int, after: int) -> tuple[int, dict[str, int]]:
+        """Return the number of the last entry, and of each kind how many came after.
+
+        Those that were erased are not counted.
+        """
+        rows = self.connection.rows(
+            "SELECT kind, count(*), max(n) FROM entries WHERE pool = ? AND n > ? "
+            "AND body IS NOT NULL GROUP BY kind",
+            pool,
+            after,
+        )
+        last = max((int(top) for _, _, top in rows), default=after)
+        return last, {kind: int(count) for kind, count, _ in rows}

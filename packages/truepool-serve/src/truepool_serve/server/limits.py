@@ -11,7 +11,7 @@ from truepool.core.errors import TruepoolError
 from truepool_serve.server.access import Access
 from truepool_serve.server.observation import Receive, Scope, Send
 
-GUARDED = "/v1/"
+GUARDED = ("/v1/", "/metrics")
 """What needs a token; the pages and the inference protocol look for themselves."""
 LARGEST_HEAD = 65_536
 """Bytes of the first line and the headers of a request."""

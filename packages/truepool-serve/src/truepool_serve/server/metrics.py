@@ -99,10 +99,10 @@ class _State(Collector):
         for pool in {*self.operations.pools, *unverified}:
             found["unverified"].add_metric([pool], pool in unverified)
             found["alarms"].add_metric([pool], len(self.alarms.of(pool)))
-        for pool, (_, deployment) in list(self.operations.pools.items()):
-            waiting = [rule.waiting for rule in list(deployment.rules.values())]
-            found["entries"].add_metric([pool], deployment.n)
-            found["agents"].add_metric([pool], len(deployment.active))
+        for pool, (_, state) in list(self.operations.pools.items()):
+            waiting = [rule.waiting for rule in list(state.rules.values())]
+            found["entries"].add_metric([pool], state.n)
+            found["agents"].add_metric([pool], len(state.active))
             found["open_cases"].add_metric([pool], max(waiting, default=0))
         yield from found.values()
         yield GaugeMetricFamily(

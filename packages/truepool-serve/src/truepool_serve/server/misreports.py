@@ -15,8 +15,7 @@ from truepool.core.formatting import money, number, percent
 from truepool.measures.calibration import cox
 from truepool.measures.decisions import choose
 from truepool.measures.inference import Resamples
-from truepool_serve.server.contributions import pooled_coordinates
-from truepool_serve.server.history import LEVEL, History
+from truepool_serve.server.settled import LEVEL, Settled
 
 SHIFTS = (-0.5, -0.2, -0.1, -0.05, 0.05, 0.1, 0.2, 0.5)
 """How far reports are moved to see whether that pays."""
@@ -28,21 +27,21 @@ SAME = 0.005
 """Thresholds closer than this are the same."""
 
 
-def warnings(history: History, agent: str) -> Iterator[str]:
+def warnings(settled: Settled, agent: str) -> Iterator[str]:
     """Yield why an agent could gain by misreporting, on the cases of a statement."""
-    if len(history.pool.labels.names) != 2 or not history.cases:
+    if len(settled.pool.labels.names) != 2 or not settled.cases:
         return
-    yield from _threshold(history)
-    if len(history.cases) < FEWEST:
+    yield from _threshold(settled)
+    if len(settled.cases) < FEWEST:
         return
-    yield from _calibration(history)
-    yield from _gain(history, agent)
+    yield from _calibration(settled)
+    yield from _gain(settled, agent)
 
 
-def _threshold(history: History) -> Iterator[str]:
+def _threshold(settled: Settled) -> Iterator[str]:
     """Say whether another threshold than that of the costs decides."""
-    used = history.pool.threshold
-    implied = np.ravel(history.costs.threshold)
+    used = settled.pool.threshold
+    implied = np.ravel(settled.costs.threshold)
     if used is not None and np.abs(implied - used).max() > SAME:
         mean = number(float(implied.mean()))
         yield (
@@ -52,12 +51,12 @@ def _threshold(history: History) -> Iterator[str]:
         )
 
 
-def _calibration(history: History) -> Iterator[str]:
+def _calibration(settled: Settled) -> Iterator[str]:
     """Say whether the pooled probabilities are not those of the outcomes."""
-    outcomes = history.outcomes
+    outcomes = settled.outcomes
     if outcomes.min() == outcomes.max():
         return
-    pooled = pooled_coordinates(history)[:, 0]
+    pooled = settled.pooled[:, 0]
     found = cox(pooled, outcomes)
     p = float(chi2.sf(found.likelihood_ratio, 2))
     if p < SIGNIFICANCE:
@@ -70,16 +69,16 @@ def _calibration(history: History) -> Iterator[str]:
         )
 
 
-def _gain(history: History, agent: str) -> Iterator[str]:
+def _gain(settled: Settled, agent: str) -> Iterator[str]:
     """Say whether moving all reports by the same would have paid, weights unchanged."""
-    gains = shift_gains(history, agent)
+    gains = shift_gains(settled, agent)
     if gains is None:
         return
     measured = cross_fit(gains)
     low, high = Resamples(len(measured)).interval(measured, LEVEL)
     if low > 0:
         best = SHIFTS[int(gains.mean(axis=0).argmax())]
-        gain = money(float(measured.mean()), history.pool.costs.currency or "")
+        gain = money(float(measured.mean()), settled.pool.costs.currency or "")
         interval = f"{100 * LEVEL:g} % interval {number(low)} to {number(high)}"
         yield (
             f"{agent} would have been paid {gain} more per case ({interval}) with all "
@@ -87,21 +86,18 @@ def _gain(history: History, agent: str) -> Iterator[str]:
         )
 
 
-def shift_gains(history: History, agent: str) -> FloatArray | None:
+def shift_gains(settled: Settled, agent: str) -> FloatArray | None:
     """Cost (T, S) saved if the agent had moved its reports by each of `SHIFTS`."""
-    known = [
-        (case.decision["weights"], case.decision["reports"].get(agent))
-        for case in history.cases
-    ]
-    if any(weights is None or report is None for weights, report in known):
+    weights = settled.weights[:, settled.agents.index(agent)]
+    reports = settled.values[:, settled.agents.index(agent), -1]
+    if np.isnan(weights).any() or np.isnan(reports).any():
         return None
-    weights = np.array([weights[agent] for weights, _ in known])[:, None]
-    reports = np.array([np.ravel(report)[-1] for _, report in known])[:, None]
+    weights, reports = weights[:, None], reports[:, None]
     moved = np.clip(reports + np.array(SHIFTS), 0.0, 1.0)
-    pooled = pooled_coordinates(history)
-    costs = history.costs.shape((len(pooled), 1))
-    outcomes = history.outcomes[:, None]
-    threshold = history.pool.threshold
+    pooled = settled.pooled
+    costs = settled.costs.shape((len(pooled), 1))
+    outcomes = settled.outcomes[:, None]
+    threshold = settled.pool.threshold
 
     def paid(values: FloatArray) -> FloatArray:
         return costs.cost_per_case(

@@ -29,12 +29,16 @@ class Observation:
     """ASGI middleware: measures every request, and ends one that is too large."""
 
     def __init__(
-        self, app: Any, metrics: Metrics, largest: Callable[[], int], tracer: Any = None
+        self,
+        app: Any,
+        metrics: Metrics,
+        largest: Callable[[], int],
+        name_span: Callable[[str, int], None] | None = None,
     ) -> None:
         self.app = app
         self.metrics = metrics
         self.largest = largest
-        self.tracer = tracer
+        self.name_span = name_span
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
@@ -47,16 +51,15 @@ class Observation:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                if self.name_span is not None:
+                    self.name_span(f"{scope['method']} {_path(scope)}", status)
             await send(message)
 
-        end = None if self.tracer is None else self.tracer.start(scope)
         try:
             await self.app(scope, _limited(receive, self.largest()), answer)
         finally:
             operation = f"{scope['method']} {_path(scope)}"
             seconds = time.perf_counter() - start
-            if end is not None:
-                end(operation, status)
             caller = scope.get("state", {}).get("caller")
             observe(self.metrics, operation, status, seconds, caller)
 

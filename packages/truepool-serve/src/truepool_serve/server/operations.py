@@ -4,10 +4,10 @@ Each refuses before it changes anything. All protocols come here, through `Coord
 """
 
 import logging
+import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from itertools import chain, groupby
@@ -15,16 +15,25 @@ from operator import itemgetter
 from queue import SimpleQueue
 from typing import Any
 
+from msgspec import UNSET, structs
+
 from truepool.core.errors import LedgerError, RequestError, TruepoolError
-from truepool_serve.server.configuration import PoolConfig, RuleConfig, check_name
-from truepool_serve.server.databases import Row
-from truepool_serve.server.deployment import (
-    Deployment,
-    Entry,
-    RecordError,
-    check_snapshot,
+from truepool_serve.messages import (
+    Case,
+    Decision,
+    Deletion,
+    Erasure,
+    Pool,
+    PoolStatus,
+    Receipt,
+    Settlement,
+    check_name,
 )
+from truepool_serve.server import records
+from truepool_serve.server.configuration import PoolConfig
+from truepool_serve.server.databases import Row
 from truepool_serve.server.ledger import Ledger
+from truepool_serve.server.records import Entry, Record, RecordError, seal
 from truepool_serve.server.reports import (
     Report,
     as_rows,
@@ -33,6 +42,7 @@ from truepool_serve.server.reports import (
     probabilities,
 )
 from truepool_serve.server.rules import RefitJob, name_pool
+from truepool_serve.server.state import PoolState, check_snapshot
 from truepool_serve.server.writer import attempt
 
 OWN = ("erase", "snapshot")
@@ -47,7 +57,7 @@ class Operations:
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
-        self.pools: dict[str, tuple[int, Deployment]] = {}
+        self.pools: dict[str, tuple[int, PoolState]] = {}
         self.unverified: dict[str, RecordError] = {}
         self.due: SimpleQueue[tuple[str, str] | None] = SimpleQueue()
         # A coordinator packs in another thread: 200,000 open cases take half a second.
@@ -59,7 +69,7 @@ class Operations:
         """Forget all that is in memory; it is read from the ledger again."""
         self.pools.clear()
 
-    def find(self, name: str) -> tuple[int, Deployment]:
+    def find(self, name: str) -> tuple[int, PoolState]:
         """Return the number and the present state of a pool.
 
         What other coordinators did meanwhile is replayed first, and until the end of
@@ -77,8 +87,8 @@ class Operations:
                 number = self.ledger.pool_number(name)
             try:
                 with name_pool(name):
-                    deployment = known[1] if known else self._load(number, name)
-                    known = number, self._catch_up(number, deployment, name)
+                    state = known[1] if known else self._load(number, name)
+                    known = number, self._catch_up(number, state, name)
             except RecordError as error:  # of this pool, and of no other
                 self.mark(name, error)
                 raise RequestError(
@@ -111,22 +121,22 @@ class Operations:
                 },
             )
 
-    def _catch_up(self, number: int, deployment: Deployment, name: str) -> Deployment:
+    def _catch_up(self, number: int, state: PoolState, name: str) -> PoolState:
         """Replay the entries after the state in memory."""
-        for entry in self.ledger.entries(number, deployment.n):
+        for entry in self.ledger.entries(number, state.n):
             if entry.body is None and name in self.pools:
                 # Erased by another coordinator: only a snapshot knows what it did.
                 del self.pools[name]
                 return self._catch_up(number, self._load(number, name), name)
             try:
-                entry.check(deployment.chain)
+                entry.check(state.chain)
             except RecordError as error:  # verification is apart, and stops nobody
                 if name not in self.unverified:
                     self.mark(name, error)
-            deployment.recover(entry)
-        return deployment
+            state.recover(entry)
+        return state
 
-    def _load(self, number: int, name: str) -> Deployment:
+    def _load(self, number: int, name: str) -> PoolState:
         """State of a pool at its last snapshot that is as its entry says."""
         numbers = self.ledger.snapshot_numbers(number)[::-1]
         bound = self.ledger.snapshot_entries(number, min(numbers, default=0))
@@ -134,18 +144,18 @@ class Operations:
             states = self.ledger.snapshot(number, n)
             try:
                 check_snapshot(n, states, bound.get(n))
-                return Deployment.unpack(n, states)
+                return PoolState.unpack(n, states)
             except RecordError as error:
                 self.mark(name, error)
-        return Deployment()
+        return PoolState()
 
     def check_agent(self, pool: str, agent: str | None) -> None:
         """Refuse an agent that the pool does not have."""
-        _, deployment = self.find(pool)
-        if agent not in deployment.active:
+        _, state = self.find(pool)
+        if agent not in state.active:
             raise RequestError("unknown", f"pool {pool!r} has no agent {agent!r:.60}")
 
-    def create(self, given: Any) -> dict[str, Any]:
+    def create(self, given: Pool) -> Pool:
         """Deploy a pool; the same one again changes nothing."""
         config = PoolConfig.parse(given)
         config.rule.check_new()
@@ -160,62 +170,62 @@ class Operations:
                     f"there is another pool called {config.name!r}, with other "
                     f"{', '.join(differ)}",
                 )
-            return old.pool.to_dict()
-        deployment = Deployment()
-        self.pools[config.name] = number, deployment
-        self._record(number, deployment, "create", None, {"pool": config.to_dict()})
-        return config.to_dict()
+            return old.pool.message
+        state = PoolState()
+        self.pools[config.name] = number, state
+        self._record(number, state, records.Create(pool=config.message))
+        return config.message
 
-    def delete(self, pool: str) -> dict[str, Any]:
+    def delete(self, pool: str) -> Deletion:
         """Remove a pool with all that is known of it."""
-        number, deployment = self.find(pool)
+        number, state = self.find(pool)
         self.ledger.delete_pool(number, pool)
         self.pools.pop(pool, None)
         self.unverified.pop(pool, None)
-        return {"name": pool, "entries": deployment.n}
+        return Deletion(name=pool, entries=state.n)
 
-    def change(
-        self, pool: str, kind: str, content: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def change(self, pool: str, record: Record) -> PoolStatus:
         """Let an agent join or leave; start, promote or withdraw a challenger.
 
         To promote a rule without any outcome is allowed, as for a pool fitted before,
         and the answer warns of it.
         """
-        number, deployment = self.find(pool)
-        if kind == "promote" and content["name"] == deployment.champion:
-            return describe(deployment)
-        if kind == "challenge":
-            deployment.check_new_rule(content["name"])
-            RuleConfig.parse(content["rule"]).check_new()
-        previous = deployment.champion
+        number, state = self.find(pool)
+        promoted = record.name if isinstance(record, records.Promote) else None
+        if promoted == state.champion:
+            return describe(state)
+        if isinstance(record, records.Challenge):
+            state.check_new_rule(record.name)
+            record.rule.check_new()
+        previous = state.champion
         # If a rule refuses, others may have changed: the pool is then read again.
         del self.pools[pool]
-        self._record(number, deployment, kind, None, content)
-        self.pools[pool] = number, deployment
-        found = describe(deployment)
-        if kind == "promote" and not self.ledger.has_outcome(number, content["name"]):
-            found["warning"] = (
-                f"rule {content['name']!r} has decided no case with a known outcome; "
-                f"to go back, promote {previous!r}"
-            )
-        return found
+        self._record(number, state, record)
+        self.pools[pool] = number, state
+        found = describe(state)
+        if promoted is None or self.ledger.has_outcome(number, promoted):
+            return found
+        warning = (
+            f"rule {promoted!r} has decided no case with a known outcome; to go back, "
+            f"promote {previous!r}"
+        )
+        return structs.replace(found, warning=warning)
 
-    def submit(self, pool: str, reports: Sequence[Report]) -> dict[str, int]:
+    def submit(self, pool: str, reports: Sequence[Report]) -> Receipt:
         """Store reports on cases that are not decided, all or none of them.
 
         A report that is there already is counted, and one with another value is a
         conflict.
         """
-        number, deployment = self.find(pool)
-        rows = as_rows(deployment, reports)
+        number, state = self.find(pool)
+        rows = as_rows(state, reports)
         if not rows:
-            return {"stored": 0, "repeated": 0}
+            return Receipt(stored=0, repeated=0)
         at = time.time()
-        if self._has_room(number, deployment, rows) and self.ledger.add_reports(
+        if self._has_room(number, state, rows) and self.ledger.add_reports(
             number, rows, at
         ):
-            return {"stored": len(rows), "repeated": 0}
+            return Receipt(stored=len(rows), repeated=0)
         new: dict[tuple[str, int], bytes] = {}
         for case, agent, value in rows:
             old = new.get((case, agent), self.ledger.reports(number, case).get(agent))
@@ -223,12 +233,12 @@ class Operations:
                 raise RequestError(
                     "conflict",
                     f"case {case!r} is decided; the report of "
-                    f"{deployment.agents[agent]!r} came too late",
+                    f"{state.agents[agent]!r} came too late",
                 )
             if old is not None and old != value:
                 raise RequestError(
                     "conflict",
-                    f"{deployment.agents[agent]!r} has reported "
+                    f"{state.agents[agent]!r} has reported "
                     f"{probabilities(old)} on case {case!r}; got "
                     f"{probabilities(value)}. A report cannot be changed. To correct "
                     "it, erase the case (DELETE, as admin) and send all of it again.",
@@ -236,16 +246,16 @@ class Operations:
             if old is None:
                 new[case, agent] = value
         rest = [(case, agent, value) for (case, agent), value in new.items()]
-        if not self._has_room(number, deployment, rest):
+        if not self._has_room(number, state, rest):
             raise RequestError(
                 "too-many",
-                f"at most {deployment.pool.open_cases:,} reports of an agent of pool "
+                f"at most {state.pool.open_cases:,} reports of an agent of pool "
                 f"{pool!r} may wait for a decision (open_cases); decide or erase cases "
                 "first",
             )
         if rest:
             self.ledger.add_reports(number, rest, at)
-        return {"stored": len(rest), "repeated": len(rows) - len(rest)}
+        return Receipt(stored=len(rest), repeated=len(rows) - len(rest))
 
     def submit_all(self, requests: Sequence[tuple[str, Sequence[Report]]]) -> list[Any]:
         """Store the reports of several requests, and answer each as if it came alone.
@@ -256,7 +266,7 @@ class Operations:
         for pool, same in groupby(requests, itemgetter(0)):
             batches = [reports for _, reports in same]
             if len(batches) > 1 and self._submit_new(pool, batches):
-                answers += [{"stored": len(b), "repeated": 0} for b in batches]
+                answers += [Receipt(stored=len(b), repeated=0) for b in batches]
             else:
                 answers += [attempt(partial(self.submit, pool, b)) for b in batches]
         return answers
@@ -264,23 +274,21 @@ class Operations:
     def _submit_new(self, pool: str, batches: list[Sequence[Report]]) -> bool:
         """Store all batches, or nothing if any of them is refused or not all new."""
         try:
-            number, deployment = self.find(pool)
-            rows = as_rows(deployment, chain.from_iterable(batches))
+            number, state = self.find(pool)
+            rows = as_rows(state, chain.from_iterable(batches))
         except LedgerError:
             raise
         except TruepoolError:
             return False
         return (
             bool(rows)
-            and self._has_room(number, deployment, rows)
+            and self._has_room(number, state, rows)
             and self.ledger.add_reports(number, rows, time.time())
         )
 
-    def _has_room(
-        self, number: int, deployment: Deployment, rows: Sequence[Row]
-    ) -> bool:
+    def _has_room(self, number: int, state: PoolState, rows: Sequence[Row]) -> bool:
         """Whether so many reports may wait; what one agent has is no other's."""
-        waiting, most = self.ledger.waiting(number), deployment.pool.open_cases
+        waiting, most = self.ledger.waiting(number), state.pool.open_cases
         return all(
             waiting.get(agent, 0) + new <= most
             for agent, new in Counter(map(itemgetter(1), rows)).items()
@@ -293,35 +301,38 @@ class Operations:
         columns: Mapping[str, Any] | None = None,
         by: str | None = None,
         missing: Mapping[str, str] | None = None,
-    ) -> dict[str, Any]:
+    ) -> Decision:
         """Decide a case by its reports; the same answer if asked again.
 
         ``missing`` says why agents that were asked did not report.
         """
-        number, deployment = self.find(pool)
+        number, state = self.find(pool)
         check_name("a case", case)
         entry = self.ledger.find_entry(number, case, "decide")
         if entry is not None:
             _check_same_columns(entry, case, columns)
         else:
             stored = self.ledger.reports(number, case)
-            reports = known_reports(deployment, case, stored)
-            content = {"reports": reports, "columns": check_columns(columns)}
-            content["missing"] = dict(missing or {})
-            deployment.check_quorum(case, reports)
-            deployment.check_open(case)
-            entry = self._record(number, deployment, "decide", case, content, by)
+            reports = known_reports(state, case, stored)
+            record = records.Decide(
+                reports=reports,
+                columns=check_columns(columns),
+                missing=dict(missing or {}),
+            )
+            state.check_quorum(case, reports)
+            state.check_open(case)
+            entry = self._record(number, state, record, case, by)
             self.ledger.change_waiting(number, dict.fromkeys(stored, 1), -1)
-        return answer(deployment, entry)
+        return answer(state, entry)
 
     def decide_all(
         self,
         pool: str,
         cases: Sequence[tuple[str, Mapping[str, Any] | None]],
         by: str | None = None,
-    ) -> list[dict[str, Any]]:
+    ) -> list[Decision]:
         """Decide cases by the reports on them, all or none."""
-        number, deployment = self.find(pool)
+        number, state = self.find(pool)
         if len({case for case, _ in cases}) < len(cases):
             raise RequestError("invalid", "a batch names each case once")
         new = 0
@@ -333,9 +344,9 @@ class Operations:
                 continue
             new += 1
             reports = self.ledger.reports(number, case)
-            deployment.check_quorum(case, known_reports(deployment, case, reports))
-            deployment.threshold(check_columns(columns))
-            deployment.check_open(case, new)
+            state.check_quorum(case, known_reports(state, case, reports))
+            state.threshold(check_columns(columns))
+            state.check_open(case, new)
         return [self.decide(pool, case, columns, by) for case, columns in cases]
 
     def record_all(
@@ -343,9 +354,9 @@ class Operations:
         pool: str,
         cases: Sequence[tuple[str, Mapping[str, Any], Mapping[str, float]]],
         by: str | None = None,
-    ) -> list[dict[str, Any]]:
+    ) -> list[Decision]:
         """Store all reports on cases and decide these, all or none."""
-        number, deployment = self.find(pool)
+        number, state = self.find(pool)
         if len({case for case, _, _ in cases}) < len(cases):
             raise RequestError("invalid", "a batch names each case once")
         new = 0
@@ -357,12 +368,12 @@ class Operations:
                 continue
             new += 1
             stored = self.ledger.reports(number, case)
-            there = {deployment.agents[i]: value for i, value in stored.items()}
-            if not {*there, *reports} & set(deployment.active):
+            there = {state.agents[i]: value for i, value in stored.items()}
+            if not {*there, *reports} & set(state.active):
                 raise RequestError("invalid", f"case {case!r:.60} has no report")
-            deployment.check_quorum(case, {*there, *reports} & set(deployment.active))
-            deployment.threshold(check_columns(columns))
-            deployment.check_open(case, new)
+            state.check_quorum(case, {*there, *reports} & set(state.active))
+            state.threshold(check_columns(columns))
+            state.check_open(case, new)
         given = [
             (case, agent, report)
             for case, reports, _ in cases
@@ -373,38 +384,38 @@ class Operations:
 
     def settle(
         self, pool: str, outcomes: Sequence[tuple[str, Any]], by: str | None = None
-    ) -> dict[str, int]:
+    ) -> Settlement:
         """Learn from the outcomes of decided cases, all or none of them.
 
         The same outcome again changes nothing; another one is a conflict.
         """
-        number, deployment = self.find(pool)
-        new: dict[str, dict[str, Any]] = {}
+        number, state = self.find(pool)
+        new: dict[str, records.Settle] = {}
         for case, outcome in outcomes:
             check_name("a case", case)
-            label = deployment.number(outcome, case)
+            label = state.number(outcome, case)
             settled = self.ledger.find_entry(number, case, "settle")
-            known = settled.content if settled else new.get(case)
+            known = settled.record if settled else new.get(case)
             if known is None:
-                new[case] = self._settlement(number, deployment, case, label)
-            elif known["outcome"] != label:
-                names = deployment.pool.labels.names
+                new[case] = self._settlement(number, state, case, label)
+            elif known.outcome != label:
+                names = state.pool.labels.names
                 raise RequestError(
                     "conflict",
-                    f"case {case!r} was settled as {names[known['outcome']]!r}; got "
+                    f"case {case!r} was settled as {names[known.outcome]!r}; got "
                     f"{names[label]!r}. An outcome cannot be changed. To correct it, "
                     "erase the case (DELETE, as admin), then send its reports, decide "
                     "and settle it again; the weights keep what they learned.",
                 )
-        for case, content in new.items():
-            self._record(number, deployment, "settle", case, content, by)
-        self._note_due(pool, deployment)
-        return {"settled": len(new), "repeated": len(outcomes) - len(new)}
+        for case, record in new.items():
+            self._record(number, state, record, case, by)
+        self._note_due(pool, state)
+        return Settlement(settled=len(new), repeated=len(outcomes) - len(new))
 
     def refit_job(self, pool: str, rule: str) -> RefitJob | None:
         """What to fit for a rule, if that is still due."""
-        _, deployment = self.find(pool)
-        known = deployment.rules.get(rule)
+        _, state = self.find(pool)
+        known = state.rules.get(rule)
         return None if known is None else known.refit_job
 
     def refit(
@@ -414,127 +425,177 @@ class Operations:
 
         Another coordinator may have been faster.
         """
-        number, deployment = self.find(pool)
-        known = deployment.rules.get(rule)
+        number, state = self.find(pool)
+        known = state.rules.get(rule)
         if known is None or known.refit_job is None:
             return False
         marks = {name: sha256(file).hexdigest() for name, file in files.items()}
         fitted = {marks[name]: file for name, file in files.items()}
         self.ledger.add_fitted(fitted)
-        content = {"rule": rule, "cases": job.settled, "pools": marks}
-        self._record(number, deployment, "refit", None, content, fitted=fitted)
+        record = records.Refit(rule=rule, cases=job.settled, pools=marks)
+        self._record(number, state, record, fitted=fitted)
         return True
 
-    def _note_due(self, pool: str, deployment: Deployment) -> None:
+    def _note_due(self, pool: str, state: PoolState) -> None:
         """Say which rules are to be fitted again; somebody else does it."""
-        for name, rule in deployment.rules.items():
+        for name, rule in state.rules.items():
             if rule.refit_job is not None:
                 self.due.put((pool, name))
 
-    def case(self, pool: str, case: str, only: str | None = None) -> dict[str, Any]:
+    def case(self, pool: str, case: str, only: str | None = None) -> Case:
         """Return what is known of a case; to an agent its own report, and no other."""
-        number, deployment = self.find(pool)
+        number, state = self.find(pool)
         check_name("a case", case)
         stored = self.ledger.reports(number, case)
         decided = self.ledger.find_entry(number, case, "decide")
         settled = self.ledger.find_entry(number, case, "settle")
-        reports = {deployment.agents[i]: probabilities(v) for i, v in stored.items()}
+        reports = {state.agents[i]: probabilities(v) for i, v in stored.items()}
         if only is not None:
             reports = {agent: r for agent, r in reports.items() if agent == only}
         if not reports and (decided is None or only is not None):
             raise RequestError("unknown", f"nothing is known of a case {case!r:.60}")
-        names = deployment.pool.labels.names
-        found: dict[str, Any] = {"case": case, "reports": reports, "decision": None}
-        if decided is not None:
-            found["decision"] = answer(deployment, decided)
-            if only is not None:
-                kept = ("case", "decision", "at")
-                found["decision"] = {name: found["decision"][name] for name in kept}
-        found["outcome"] = settled and names[settled.content["outcome"]]
-        if only is None:
-            found["settled_by"] = settled and settled.content.get("by")
-        return found
+        names = state.pool.labels.names
+        decision = None if decided is None else answer(state, decided)
+        if decision is not None and only is not None:
+            decision = Decision(
+                case=decision.case, decision=decision.decision, at=decision.at
+            )
+        by = None if settled is None else settled.record.by
+        return Case(
+            case=case,
+            reports=reports,
+            decision=decision,
+            outcome=None if settled is None else names[settled.record.outcome],
+            settled_by=UNSET if only is not None else by,
+        )
 
     def _settlement(
-        self, number: int, deployment: Deployment, case: str, label: int
-    ) -> dict[str, Any]:
+        self, number: int, state: PoolState, case: str, label: int
+    ) -> records.Settle:
         decided = self.ledger.find_entry(number, case, "decide")
         if decided is None:
             raise RequestError(
                 "unknown",
                 f"case {case!r} was not decided; a case is decided before its outcome",
             )
-        rules = [name for name in decided.content["pooled"] if name in deployment.rules]
-        return {"outcome": label, "rules": rules}
+        if self.ledger.find_entry(number, case, "drop"):
+            raise RequestError("unknown", f"case {case!r} is being erased")
+        rules = [name for name in decided.record.pooled if name in state.rules]
+        return records.Settle(outcome=label, rules=rules)
 
-    def erase(self, pool: str, cases: Sequence[str]) -> dict[str, Any]:
-        """Remove what is known of cases; the chain of hashes stays verifiable."""
-        number, deployment = self.find(pool)
-        gone: list[int] = []
+    def prepare_erasure(
+        self, pool: str, cases: Sequence[str]
+    ) -> tuple[int, Callable[[], dict[str, bytes]]] | None:
+        """Let cases wait no longer, and return what packs the state without them.
+
+        What is erased cannot be replayed, so that a snapshot must hold what came of it.
+        None: there is one already. To pack takes long, and may be done elsewhere.
+        """
+        number, state = self.find(pool)
+        last = 0
         for case in cases:
-            check_name("a case", case)
-            kinds = ("decide", "settle", "drop")
-            found = {kind: self.ledger.find_entry(number, case, kind) for kind in kinds}
-            decided = found["decide"]
-            if decided and not (found["settle"] or found["drop"]):
-                rules = [r for r in decided.content["pooled"] if r in deployment.rules]
-                found["drop"] = self._record(
-                    number, deployment, "drop", case, {"rules": rules}
-                )
-            entries = [entry.n for entry in found.values() if entry is not None]
-            if not entries and not self.ledger.reports(number, case):
+            known = self._entries_of(number, case)
+            decided = known.get("decide")
+            if decided and not known.keys() & {"settle", "drop"}:
+                rules = [r for r in decided.record.pooled if r in state.rules]
+                record = records.Drop(rules=rules)
+                known["drop"] = self._record(number, state, record, case)
+            if not known and not self.ledger.reports(number, case):
                 raise RequestError(
                     "unknown", f"nothing is known of a case {case!r:.60}"
                 )
-            self.ledger.erase(number, case, min(entries, default=deployment.n + 1))
+            last = max([last, *(entry.n for entry in known.values())])
+        if max(self.ledger.snapshot_numbers(number), default=0) >= last:
+            return None
+        return state.n, state.freeze()
+
+    def erase(
+        self,
+        pool: str,
+        cases: Sequence[str],
+        snapshot: tuple[int, Mapping[str, bytes]] | None = None,
+    ) -> Erasure:
+        """Remove what is known of cases; the chain of hashes stays verifiable.
+
+        ``snapshot`` is the state after an entry, as `prepare_erasure` gave it. Where it
+        is missing or too old, the state is packed here and now.
+        """
+        found = self.prepare_erasure(pool, cases)
+        number, state = self.find(pool)
+        if found is not None:
+            n, pack = found
+            if snapshot is None or state.erasure > snapshot[0]:
+                snapshot = n, pack()
+            elif not self._covers(number, cases, snapshot[0]):
+                snapshot = n, pack()
+            self._keep(number, state, *snapshot)
+        gone: list[int] = []
+        for case in cases:
+            entries = [entry.n for entry in self._entries_of(number, case).values()]
+            self.ledger.erase(number, case, entries)
             gone += entries
         if gone:
-            self._record(number, deployment, "erase", None, {"entries": gone})
-            # What cannot be replayed any more must be in a snapshot.
-            self._keep(number, deployment, deployment.n, deployment.pack())
-        return {"cases": len(cases), "entries": gone}
+            self._record(number, state, records.Erase(entries=gone))
+        return Erasure(cases=len(cases), entries=gone)
+
+    def _entries_of(self, number: int, case: str) -> dict[str, Entry]:
+        """Return the entries about a case, by kind."""
+        check_name("a case", case)
+        kinds = ("decide", "settle", "drop")
+        found = ((kind, self.ledger.find_entry(number, case, kind)) for kind in kinds)
+        return {kind: entry for kind, entry in found if entry is not None}
+
+    def _covers(self, number: int, cases: Sequence[str], n: int) -> bool:
+        """Whether a snapshot after an entry comes after all entries about cases."""
+        every = (self._entries_of(number, case).values() for case in cases)
+        return all(entry.n <= n for entries in every for entry in entries)
 
     def _record(
         self,
         number: int,
-        deployment: Deployment,
-        kind: str,
-        case: str | None,
-        content: Mapping[str, Any],
+        state: PoolState,
+        record: Record,
+        case: str | None = None,
         by: str | None = None,
         fitted: Mapping[str, bytes] | None = None,
     ) -> Entry:
-        entry = deployment.record(kind, case, time.time(), content, by, fitted)
+        """Apply what happened, and write the entry about it and whose token did it."""
+        found = state.apply(record, case or "", fitted)
+        salt = secrets.token_hex(8)
+        entry = seal(
+            found, state.n + 1, case, time.time(), state.chain, salt=salt, by=by
+        )
+        state.follow(entry)
         self.ledger.append(number, entry)
-        if deployment.n - deployment.snapshot >= SNAPSHOT_EVERY and kind not in OWN:
-            deployment.snapshot = deployment.n  # and no second one meanwhile
+        if state.n - state.snapshot >= SNAPSHOT_EVERY and entry.kind not in OWN:
+            state.snapshot = state.n  # and no second one meanwhile
             if self.take_snapshot is None:
-                self._keep(number, deployment, deployment.n, deployment.pack())
+                self._keep(number, state, state.n, state.pack())
             else:
-                name, n = deployment.pool.name, deployment.n
-                self.take_snapshot(name, n, deployment.freeze())
+                self.take_snapshot(state.pool.name, state.n, state.freeze())
         return entry
 
     def keep_snapshot(self, pool: str, n: int, states: Mapping[str, bytes]) -> None:
         """Keep the state after an entry, unless a case was erased since."""
-        number, deployment = self.find(pool)
-        if deployment.erasure <= n:
-            self._keep(number, deployment, n, states)
+        number, state = self.find(pool)
+        if state.erasure <= n:
+            self._keep(number, state, n, states)
 
     def _keep(
-        self, number: int, deployment: Deployment, n: int, states: Mapping[str, bytes]
+        self, number: int, state: PoolState, n: int, states: Mapping[str, bytes]
     ) -> None:
+        if n in self.ledger.snapshot_numbers(number):
+            return
         self.ledger.add_snapshot(number, n, states)
-        marks = {name: sha256(state).hexdigest() for name, state in states.items()}
-        content = {"of": n, "states": marks}
-        self._record(number, deployment, "snapshot", None, content)
+        marks = {name: sha256(part).hexdigest() for name, part in states.items()}
+        self._record(number, state, records.Snapshot(of=n, states=marks))
 
 
 def _check_same_columns(
     entry: Entry, case: str, columns: Mapping[str, Any] | None
 ) -> None:
     """Refuse to answer a decision that was made at other costs."""
-    known = entry.content.get("columns") or {}
+    known = entry.record.columns
     if columns and check_columns(columns) != known:
         raise RequestError(
             "conflict",
@@ -544,40 +605,36 @@ def _check_same_columns(
         )
 
 
-def answer(deployment: Deployment, entry: Entry) -> dict[str, Any]:
+def answer(state: PoolState, entry: Entry) -> Decision:
     """Return what the caller of a decision gets."""
-    content, labels = entry.content, deployment.pool.labels
-    pooled = content["pooled"][content["champion"]]
-    columns = content.get("columns") or {}
-    return {
-        "case": entry.case,
-        "decision": labels.names[content["decision"]],
-        "probability": pooled[1] if len(pooled) == 2 else None,
-        "probabilities": dict(zip(map(str, labels.names), pooled, strict=True)),
-        "threshold": deployment.threshold(columns),
-        "reported": list(content["reports"]),
-        "missing": content.get("missing", {}),
-        "weights": content["weights"],
-        "contributions": content["contributions"],
-        "rule": content["champion"],
-        "n": entry.n,
-        "at": entry.at,
-        "by": content.get("by"),
-    }
+    record, labels = entry.record, state.pool.labels
+    pooled = record.pooled[record.champion]
+    return Decision(
+        case=entry.case or "",
+        decision=labels.names[record.decision],
+        at=entry.at,
+        probability=pooled[1] if len(pooled) == 2 else None,
+        probabilities=dict(zip(map(str, labels.names), pooled, strict=True)),
+        threshold=state.threshold(record.columns),
+        reported=list(record.reports),
+        missing=record.missing,
+        weights=record.weights,
+        contributions=record.contributions,
+        rule=record.champion,
+        n=entry.n,
+        by=record.by,
+    )
 
 
-def describe(deployment: Deployment) -> dict[str, Any]:
+def describe(state: PoolState) -> PoolStatus:
     """Return what a pool is and how it stands, with the rule that decides now."""
-    champion = deployment.rules[deployment.champion]
-    deciding = deployment.rule_configs[deployment.champion]
-    return {
-        **replace(deployment.pool, rule=deciding).to_dict(),
-        "agents": list(deployment.active),
-        "rule": deployment.champion,
-        "challengers": [
-            name for name in deployment.rules if name != deployment.champion
-        ],
-        "weights": champion.weights,
-        "endpoints": {a: place.to_dict() for a, place in deployment.endpoints.items()},
-        "entries": deployment.n,
-    }
+    deciding = state.rule_configs[state.champion]
+    whole = structs.asdict(state.pool.message) | structs.asdict(deciding)
+    return PoolStatus(
+        **whole | {"agents": list(state.active)},
+        rule=state.champion,
+        challengers=[name for name in state.rules if name != state.champion],
+        weights=state.rules[state.champion].weights,
+        endpoints=dict(state.endpoints),
+        entries=state.n,
+    )

@@ -1,79 +1,77 @@
 """Weights and credit of the agents of a pool over its settled cases."""
 
-from dataclasses import replace
-from typing import Any
-
 import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.core.errors import RequestError
 from truepool.measures.inference import Resamples
 from truepool.measures.losses import Loss
-from truepool_serve.server.contributions import pooled_coordinates, report_changes
-from truepool_serve.server.history import LEVEL, History
+from truepool_serve.messages import Credit, Credits, Weights
+from truepool_serve.server.settled import LEVEL, Settled
 
 BRIER = Loss("brier")
 MOST_POINTS = 1000
 """Points of a series in one answer."""
 
 
-def weights_over_time(history: History, points: int) -> dict[str, Any]:
+def weights_over_time(settled: Settled, points: int) -> Weights:
     """Return the weights that decided, at evenly spaced settled cases.
 
     A weight is a share among those who reported; None: the agent did not.
     """
-    known = [case for case in history.cases if case.decision.get("weights")]
+    known = settled.where(one for one in settled.cases if one.record.weights)
     _check(points)
-    spaced = np.linspace(0, len(known) - 1, min(points, len(known))).round()
-    chosen = [known[int(i)] for i in spaced]
-    return {
-        "cases": len(known),
-        "at": [case.at for case in chosen],
-        "weights": {
-            agent: [case.decision["weights"].get(agent) for case in chosen]
-            for agent in history.agents
+    count = len(known.cases)
+    spaced = np.linspace(0, count - 1, min(points, count)).round().astype(int)
+    chosen = known.weights[spaced].T.tolist()
+    return Weights(
+        cases=count,
+        at=known.times[spaced].tolist(),
+        weights={
+            agent: [None if weight != weight else weight for weight in series]
+            for agent, series in zip(settled.agents, chosen, strict=True)
         },
-    }
+    )
 
 
-def credit_over_time(history: History, points: int) -> dict[str, Any]:
+def credit_over_time(settled: Settled, points: int) -> Credits:
     """Return by how much the Brier loss would grow without each agent.
 
     Of all cases with an interval, and as means over blocks of cases. A case counts for
     an agent who did not report on it with 0.
     """
     _check(points)
-    known = [case for case in history.cases if case.decision.get("contributions")]
-    gains = _gains(replace(history, cases=known))
-    blocks = np.array_split(np.arange(len(known)), min(points, max(1, len(known))))
-    return {
-        "cases": len(known),
-        "loss": "brier",
-        "level": LEVEL,
-        "agents": {
-            agent: _summary(gains[:, i]) for i, agent in enumerate(history.agents)
+    known = settled.where(one for one in settled.cases if one.record.contributions)
+    gains, count = _gains(known), len(known.cases)
+    blocks = np.array_split(np.arange(count), min(points, max(1, count)))
+    blocks = [block for block in blocks if block.size]
+    agents = tuple(enumerate(settled.agents))
+    return Credits(
+        cases=count,
+        loss="brier",
+        level=LEVEL,
+        agents={agent: _summary(gains[:, i]) for i, agent in agents},
+        until=[float(known.times[block[-1]]) for block in blocks],
+        credit={
+            agent: [float(gains[block, i].mean()) for block in blocks]
+            for i, agent in agents
         },
-        "until": [known[block[-1]].at for block in blocks if block.size],
-        "credit": {
-            agent: [float(gains[block, i].mean()) for block in blocks if block.size]
-            for i, agent in enumerate(history.agents)
-        },
-    }
+    )
 
 
-def _gains(history: History) -> FloatArray:
+def _gains(settled: Settled) -> FloatArray:
     """Loss without each agent minus loss with it, (T, N)."""
-    pooled, outcomes = pooled_coordinates(history), history.outcomes
-    without = np.clip(pooled[:, None] - report_changes(history), 0.0, 1.0)
+    pooled, outcomes = settled.pooled, settled.outcomes
+    without = np.clip(pooled[:, None] - settled.changes, 0.0, 1.0)
     lost = BRIER.evaluate(pooled, outcomes)
     return BRIER.evaluate(without, outcomes[:, None]) - lost[:, None]
 
 
-def _summary(gains: FloatArray) -> dict[str, Any]:
+def _summary(gains: FloatArray) -> Credit:
     if len(gains) < 2:
-        return {"credit": None, "interval": None}
-    interval = Resamples(len(gains)).interval(gains, LEVEL)
-    return {"credit": float(gains.mean()), "interval": list(interval)}
+        return Credit(credit=None, interval=None)
+    low, high = Resamples(len(gains)).interval(gains, LEVEL)
+    return Credit(credit=float(gains.mean()), interval=[float(low), float(high)])
 
 
 def _check(points: int) -> None:

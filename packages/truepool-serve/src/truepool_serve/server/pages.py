@@ -10,7 +10,9 @@ import base64
 import binascii
 from collections.abc import Callable
 
-from fastapi import FastAPI, Request, Response
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from truepool.core.errors import TruepoolError
 from truepool_serve.render.dashboard import (
@@ -37,8 +39,8 @@ HEADERS = {
 ASK = 'Basic realm="truepool: the token of an operator as password", charset="UTF-8"'
 
 
-def add_pages(api: FastAPI, coordinator: Coordinator) -> None:
-    """Add the pages of a coordinator to its application."""
+def pages(coordinator: Coordinator) -> list[Route]:
+    """Return the routes to the pages of a coordinator."""
     dashboard = Dashboard(coordinator)
 
     async def answer(request: Request, make: Callable[[Caller], str]) -> Response:
@@ -54,14 +56,14 @@ def add_pages(api: FastAPI, coordinator: Coordinator) -> None:
         headers["Content-Security-Policy"] = policy(html)
         return Response(html, status, headers, "text/html; charset=utf-8")
 
-    @api.get("/", include_in_schema=False)
     async def index(request: Request) -> Response:
         return await answer(request, lambda who: index_page(dashboard.pools(who)))
 
-    @api.get("/pools/{pool:path}", include_in_schema=False)
-    async def pool(request: Request, pool: str) -> Response:
-        name = pool.replace(SLASH, "/")
+    async def pool(request: Request) -> Response:
+        name = request.path_params["pool"].replace(SLASH, "/")
         return await answer(request, lambda who: pool_page(dashboard.pool(who, name)))
+
+    return [Route("/", index), Route("/pools/{pool:path}", pool)]
 
 
 def _bearer(request: Request) -> str | None:

@@ -2,8 +2,6 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +18,7 @@ from truepool.online.alarms.monitor import FIRST_SETTLED
 from truepool.pages.chart import Line
 from truepool.panel.costs import Costs
 from truepool.panel.weights import SUM_TOLERANCE
+from truepool_serve.messages import PoolStatus, to_builtins
 from truepool_serve.render.dashboard_values import (
     AgentRow,
     AlarmRow,
@@ -28,9 +27,7 @@ from truepool_serve.render.dashboard_values import (
     PoolView,
 )
 from truepool_serve.server.configuration import PoolConfig
-from truepool_serve.server.contributions import savings
-from truepool_serve.server.history import LEVEL, History
-from truepool_serve.server.recent import Decided
+from truepool_serve.server.settled import LEVEL, Decided, Settled
 from truepool_serve.server.watch import Noticed, Watch
 from truepool_serve.server.yardsticks import Yardsticks
 
@@ -47,8 +44,8 @@ FEED_KINDS = ("stopped", "constant", "repeated")
 
 
 def make_view(
-    described: Mapping[str, Any],
-    history: History,
+    described: PoolStatus,
+    settled: Settled,
     decided: Sequence[Decided],
     counts: Mapping[str, int],
     watch: Watch,
@@ -63,55 +60,55 @@ def make_view(
     """
     first = decided[0].n if decided else 0
     noticed = [one for one in watch.noticed if one.n >= first]
-    rule = described["rule"]
-    ran = [case for case in history.cases if rule in case.decision["decisions"]]
-    enough = len(history.cases) >= FEWEST and not brief
-    yardsticks = Yardsticks.from_history(history, rule) if enough else None
-    compared = yardsticks if len(ran) >= FEWEST else None
-    saved = savings(history)
+    rule = described.rule
+    ran = settled.where(one for one in settled.cases if rule in one.record.decisions)
+    enough = len(settled.cases) >= FEWEST and not brief
+    yardsticks = Yardsticks.of(settled, rule) if enough else None
+    compared = yardsticks if len(ran.cases) >= FEWEST else None
+    saved = settled.savings
     if brief:
         saved = np.full_like(saved, np.nan)
-    weights = _weights(history, decided, rule, described["weights"] or {})
+    weights = _weights(settled, decided, rule, described.weights or {})
     credit = np.where(np.isnan(saved), np.nan, np.nancumsum(saved, axis=0))
     # The same order in both, so that an agent has one colour.
     order = _order(credit if np.isnan(weights).all() else weights)
     dropped = counts.get("settle", 0) + counts.get("drop", 0)
     waiting = [(one.case, one.at) for one in decided if one.settled is None]
     return PoolView(
-        name=described["name"],
-        costs={"currency": "", **described["costs"]},
-        labels=tuple(map(str, history.pool.labels.names)),
+        name=described.name,
+        costs={"currency": "", **to_builtins(described.costs)},
+        labels=tuple(map(str, settled.pool.labels.names)),
         rule=rule,
-        learner=described.get("learner") or "a saved pool",
+        learner=described.learner or "a saved pool",
         level=LEVEL,
         decided=counts.get("decide", 0),
         settled=counts.get("settle", 0),
         pending=counts.get("decide", 0) - dropped,
         oldest=tuple(waiting[:LISTED]),
-        recent=tuple(_recent(history.pool, decided[: -LISTED - 1 : -1])),
+        recent=tuple(_recent(settled.pool, decided[: -LISTED - 1 : -1])),
         window=len(decided),
-        window_settled=len(history.cases),
-        rule_settled=len(ran),
-        deciders=tuple(one.content["champion"] for one in decided),
+        window_settled=len(settled.cases),
+        rule_settled=len(ran.cases),
+        deciders=tuple(one.record.champion for one in decided),
         times=tuple(one.at for one in decided),
-        settled_times=tuple(case.at for case in history.cases),
+        settled_times=tuple(settled.times.tolist()),
         throughput=_throughput(decided),
         agents=tuple(
-            _agents(described, history, decided, joined, noticed, yardsticks, saved)
+            _agents(described, settled, decided, joined, noticed, yardsticks, saved)
         ),
-        all_agents=len(history.agents),
+        all_agents=len(settled.agents),
         drift_watched=watch.drift_watched,
         outcomes_watched=watch.settled >= FIRST_SETTLED,
         alarms=tuple(_alarm(one, decided) for one in reversed(noticed)),
-        weights=_lines(history.agents, weights, order),
-        credit=_lines(history.agents, credit, order),
-        credit_known=any(one.content["contributions"] for one in decided),
+        weights=_lines(settled.agents, weights, order),
+        credit=_lines(settled.agents, credit, order),
+        credit_known=any(one.record.contributions for one in decided),
         cost_lines=_cost_lines(compared),
-        comparison=tuple(_comparison(history, compared)),
-        reliability=None if brief else _reliability(replace(history, cases=ran), rule),
+        comparison=tuple(_comparison(settled, compared)),
+        reliability=None if brief else _reliability(ran, rule),
         challengers=tuple(
-            history.evidence(rule, name)
-            for name in (() if brief else described["challengers"])
+            to_builtins(settled.evidence(rule, name))
+            for name in (() if brief else described.challengers)
         ),
         fewest=FEWEST,
         unverified=unverified,
@@ -122,14 +119,14 @@ def make_view(
 def _recent(pool: PoolConfig, decided: Sequence[Decided]) -> Iterator[DecisionRow]:
     names = tuple(map(str, pool.labels.names))
     for one in decided:
-        pooled = one.content["pooled"][one.content["champion"]]
-        decision = one.content["decision"]
+        pooled = one.record.pooled[one.record.champion]
+        decision = one.record.decision
         # Of two labels the positive one is what reports are about.
         shown = pooled[1] if len(names) == 2 else pooled[decision]
         yield DecisionRow(
             one.case,
             one.at,
-            len(one.content["reports"]),
+            len(one.record.reports),
             shown,
             names[decision],
             None if one.outcome is None else names[one.outcome],
@@ -146,22 +143,22 @@ def _throughput(decided: Sequence[Decided]) -> FloatArray:
 
 
 def _agents(
-    described: Mapping[str, Any],
-    history: History,
+    described: PoolStatus,
+    settled: Settled,
     decided: Sequence[Decided],
     joined: Mapping[str, int],
     noticed: Sequence[Noticed],
     yardsticks: Yardsticks | None,
     saved: FloatArray,
 ) -> Iterator[AgentRow]:
-    weights = described["weights"] or {}
-    heavy = sorted(history.agents, key=lambda agent: -weights.get(agent, 0.0))
+    weights = described.weights or {}
+    heavy = sorted(settled.agents, key=lambda agent: -weights.get(agent, 0.0))
     shown = set(heavy[:MOST_ROWS])
-    for i, agent in enumerate(history.agents):
+    for i, agent in enumerate(settled.agents):
         if agent not in shown:
             continue
         asked = [one for one in decided if one.n > joined.get(agent, 0)]
-        given = [one for one in asked if agent in one.content["reports"]]
+        given = [one for one in asked if agent in one.record.reports]
         state, severity = _state(agent, asked, given, noticed)
         yield AgentRow(
             agent,
@@ -170,8 +167,8 @@ def _agents(
             given[-1].at if given else None,
             len(given) / len(asked) if asked else None,
             weights.get(agent),
-            _saving(history, saved[:, i]),
-            _cost(history, yardsticks.agents[agent]) if yardsticks else None,
+            _saving(settled, saved[:, i]),
+            _cost(settled, yardsticks.agents[agent]) if yardsticks else None,
         )
 
 
@@ -206,9 +203,9 @@ def recovery(one: Noticed, decided: Sequence[Decided]) -> float | None:
     send late ones, for other cases.
     """
     after = (
-        (case.at, case.content["reports"][one.alarm.who])
+        (case.at, case.record.reports[one.alarm.who])
         for case in decided
-        if case.n >= one.n and one.alarm.who in case.content["reports"]
+        if case.n >= one.n and one.alarm.who in case.record.reports
     )
     at, report = next(after, (None, None))
     if one.alarm.kind == "constant":
@@ -232,35 +229,35 @@ def _alarm(one: Noticed, decided: Sequence[Decided]) -> AlarmRow:
     )
 
 
-def _cost(history: History, by_case: FloatArray) -> Estimate | None:
+def _cost(settled: Settled, by_case: FloatArray) -> Estimate | None:
     """Mean cost with its interval over the cases that have one; None of few cases."""
-    known, costs, y = _known(history, by_case)
+    known, costs, y = _known(settled, by_case)
     if len(known) < FEWEST:
         return None
-    K = len(history.pool.labels.names)
+    K = len(settled.pool.labels.names)
     excess = known - costs.cost_per_case(y, y, K)
     unseen = unseen_errors(excess, costs.stakes(y, K), y)
     return estimate_cost(known, unseen, Resamples(len(known)), LEVEL)
 
 
-def _saving(history: History, by_case: FloatArray) -> Estimate | None:
+def _saving(settled: Settled, by_case: FloatArray) -> Estimate | None:
     """Mean difference of cost, as `_cost`."""
-    known, costs, y = _known(history, by_case)
+    known, costs, y = _known(settled, by_case)
     if len(known) < FEWEST:
         return None
-    unseen = unseen_differences(costs.stakes(y, len(history.pool.labels.names)), y)
+    unseen = unseen_differences(costs.stakes(y, len(settled.pool.labels.names)), y)
     drawn = Resamples(len(known) + len(unseen))
     return estimate_difference(known, unseen, drawn, LEVEL)
 
 
-def _known(history: History, by_case: FloatArray) -> tuple[FloatArray, Costs, IntArray]:
+def _known(settled: Settled, by_case: FloatArray) -> tuple[FloatArray, Costs, IntArray]:
     """Return the values of the cases that have one, with their costs and outcomes."""
     cases = np.flatnonzero(~np.isnan(by_case))
-    return by_case[cases], history.costs.take(cases), history.outcomes[cases]
+    return by_case[cases], settled.costs.take(cases), settled.outcomes[cases]
 
 
 def _weights(
-    history: History, decided: Sequence[Decided], rule: str, now: Mapping[str, float]
+    settled: Settled, decided: Sequence[Decided], rule: str, now: Mapping[str, float]
 ) -> FloatArray:
     """Weight of each agent in the rule at each decision (T, N); NaN where it has none.
 
@@ -268,10 +265,9 @@ def _weights(
     mode. It holds the shares of those who reported. The others keep their weight, which
     they have at their next report, or now; the rest is what was shared.
     """
-    agents = history.agents
+    agents = settled.agents
     used = [
-        (one.content["champion"] == rule and one.content["weights"]) or {}
-        for one in decided
+        (one.record.champion == rule and one.record.weights) or {} for one in decided
     ]
     table = np.array(
         [[weights.get(agent, np.nan) for agent in agents] for weights in used],
@@ -279,7 +275,7 @@ def _weights(
     ).reshape(len(used), len(agents))
     given = ~np.isnan(table)
     # One who joined later had no weight before; that is seen by the first report.
-    joined = np.array([agent not in history.pool.agents for agent in agents])
+    joined = np.array([agent not in settled.pool.agents for agent in agents])
     absent = ~given & ~(joined & ~np.logical_or.accumulate(given, axis=0))
     # Of one that never reported here nothing is recorded, and now says nothing of it.
     kept = np.where(
@@ -317,18 +313,18 @@ def _cost_lines(yardsticks: Yardsticks | None) -> list[Line]:
     return lines
 
 
-def _comparison(history: History, yardsticks: Yardsticks | None) -> Iterator[CostRow]:
+def _comparison(settled: Settled, yardsticks: Yardsticks | None) -> Iterator[CostRow]:
     """Cost per case, and what the pool saves against each, on the same cases."""
     for name, costs in (yardsticks.rows if yardsticks else {}).items():
         saved = costs - yardsticks.pool if yardsticks else costs
         known = int((~np.isnan(costs)).sum())
-        gap = None if name == "the pool" else _saving(history, saved)
-        yield CostRow(name, known, _cost(history, costs), gap)
+        gap = None if name == "the pool" else _saving(settled, saved)
+        yield CostRow(name, known, _cost(settled, costs), gap)
 
 
-def _reliability(history: History, rule: str) -> Reliability | None:
+def _reliability(settled: Settled, rule: str) -> Reliability | None:
     """Calibration of what a rule pooled, with two labels and enough cases."""
-    if len(history.pool.labels.names) != 2 or len(history.cases) < FEWEST:
+    if len(settled.pool.labels.names) != 2 or len(settled.cases) < FEWEST:
         return None
-    pooled = np.array([case.decision["pooled"][rule][1] for case in history.cases])
-    return reliability(pooled, history.outcomes, LEVEL)
+    pooled = np.array([one.record.pooled[rule][1] for one in settled.cases])
+    return reliability(pooled, settled.outcomes, LEVEL)

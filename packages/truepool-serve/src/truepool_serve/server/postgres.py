@@ -4,26 +4,30 @@ A transaction that writes to a pool holds the lock of its row, so that the entri
 pool have one order: n is the last one plus 1, and the primary key stands behind that.
 """
 
-from collections.abc import Sequence
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from threading import Timer
 from typing import Any
-
-from sqlalchemy import URL, Connection, Engine, create_engine, exc, make_url
-from sqlalchemy.pool import NullPool
+from urllib.parse import unquote, urlsplit
 
 from truepool.core.distributions import require
 from truepool.core.errors import LedgerError, SettingError
 from truepool_serve.server.databases import (
+    Connection,
     ContentionError,
     Database,
     Row,
-    database_error,
     display_name,
 )
 
 PATIENCE = 10
-"""Seconds to wait for a connection, or for the lock of a pool."""
+"""Seconds to wait for a connection, for the lock of a pool, or for the network."""
 IDLE = 60
 """Seconds after which a coordinator that hangs in a transaction loses its lock."""
+LONGEST_READ = 120.0
+"""Seconds after which whoever only reads gives up a server that does not answer."""
 MIGRATING = 7_217_653
 """Key of the advisory lock that is held while tables are made or migrated."""
 CONTENTION = ("40001", "40P01", "55P03")
@@ -37,29 +41,99 @@ ADD_REPORTS = (
 """Insert the reports that are not there, on cases that are not decided."""
 
 
+@cache
+def _translated(statement: str) -> str:
+    return statement.replace("?", "%s")
+
+
+class PostgresConnection(Connection):
+    """A connection of psycopg; one that only reads ends after a while."""
+
+    def __init__(self, raw: Any, seconds: float | None = None) -> None:
+        super().__init__(raw)
+        self._timer = None
+        if seconds is not None:
+            self._timer = Timer(seconds, _cut, (raw,))
+            self._timer.daemon = True
+            self._timer.start()
+
+    def execute(self, statement: str, values: Sequence[Any] = ()) -> Any:
+        """Run a statement, with the parameters of psycopg."""
+        return self.raw.execute(_translated(statement), values or None)
+
+    def stream(self, statement: str, *values: Any) -> Iterator[Any]:
+        """Yield rows as they come."""
+        yield from self.raw.cursor().stream(_translated(statement), values or None)
+
+    def translate(self, statement: str) -> str:
+        """Return it with the parameters of psycopg."""
+        return _translated(statement)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed, here or by the server."""
+        return self.raw is None or bool(self.raw.closed)
+
+    def close(self) -> None:
+        """End it."""
+        if self._timer is not None:
+            self._timer.cancel()
+        super().close()
+
+
+def _cut(raw: Any) -> None:
+    """End a connection whose server hangs: whoever waits for it gets an error."""
+    with suppress(Exception):
+        with socket.socket(fileno=socket.dup(raw.fileno())) as connection:
+            connection.shutdown(socket.SHUT_RDWR)
+
+
 class Postgres(Database):
     """A database of a server, named by its URL; the password is never printed."""
 
+    kind = "postgres"
     shared = True
+    lock = " FOR UPDATE"
+    reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
-    def __init__(self, place: str, *, write: bool) -> None:
-        self.write = write
-        driver = require(
+    def __init__(self, place: str) -> None:
+        self.driver = require(
             "psycopg", "truepool-serve[postgres]", "a ledger in PostgreSQL"
         )
-        self.errors = (exc.DBAPIError, driver.Error)
+        self.errors = (self.driver.Error,)
         self.place, self.name = place, display_name(place)
-        self.url = _url(place)
-        self.engine = _engine(self.url)
+        self.password = _password(place)
+
+    def connect(self, *, own: bool = False) -> Connection:
+        """Return a new connection."""
+        raw = self.driver.connect(
+            self.place,
+            autocommit=True,
+            connect_timeout=PATIENCE,
+            application_name="truepool",
+            tcp_user_timeout=PATIENCE * 1000,
+            keepalives_idle=PATIENCE,
+            keepalives_interval=PATIENCE // 2 or 1,
+            keepalives_count=2,
+            options=(
+                f"-c lock_timeout={PATIENCE}s -c synchronous_commit=on "
+                f"-c idle_in_transaction_session_timeout={IDLE}s"
+            ),
+        )
+        return PostgresConnection(raw, LONGEST_READ if own else None)
+
+    def has_table(self, connection: Connection, name: str) -> bool:
+        """Whether there is a table."""
+        return connection.value("SELECT to_regclass(?)", name) is not None
 
     def exclude(self, connection: Connection) -> None:
         """Take turns with coordinators that start at the same time."""
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({MIGRATING})")
+        connection.execute(f"SELECT pg_advisory_xact_lock({MIGRATING})")
 
     def check(self, connection: Connection) -> None:
         """Refuse a server that does not wait for its disk."""
         for setting in ("fsync", "full_page_writes", "synchronous_commit"):
-            value = connection.exec_driver_sql(f"SHOW {setting}").scalar()
+            value = connection.value(f"SHOW {setting}")
             if value != "on":
                 raise LedgerError(
                     f"the server of {self.name!r} must have {setting} = on; it has "
@@ -70,102 +144,58 @@ class Postgres(Database):
         """Return a new connection in place of one that is closed or broken."""
         if not connection.closed:
             try:
-                connection.exec_driver_sql("SELECT 1")
-                connection.rollback()
+                connection.execute("SELECT 1")
                 return connection
-            except exc.DBAPIError:  # the server was restarted, or ended it
-                connection.invalidate()
+            except self.errors:  # the server was restarted, or ended it
                 connection.close()
-        return self.engine.connect()
-
-    def freeze(self, connection: Connection, *, own: bool) -> None:
-        """See the moment of the first statement."""
-        connection.exec_driver_sql(
-            "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
-        )
-
-    def sql(self, statement: str) -> str:
-        """Return it with the parameters of psycopg."""
-        return statement.replace("?", "%s")
+        return self.connect()
 
     def add_reports(
-        self, driver: Any, pool: int, rows: Sequence[Row], at: float
+        self, connection: Connection, pool: int, rows: Sequence[Row], at: float
     ) -> bool:
         """Insert all rows by one statement."""
         cases, agents, values = (list(column) for column in zip(*rows, strict=True))
         given = (pool, at, cases, agents, values, pool)
         if len(rows) == 1:  # it is written, or it is not
-            return bool(driver.execute(ADD_REPORTS, given).rowcount)
-        driver.execute("SAVEPOINT reports")
-        written = int(driver.execute(ADD_REPORTS, given).rowcount)
+            return bool(connection.raw.execute(ADD_REPORTS, given).rowcount)
+        connection.execute("SAVEPOINT reports")
+        written = int(connection.raw.execute(ADD_REPORTS, given).rowcount)
         if written < len(rows):
-            driver.execute("ROLLBACK TO SAVEPOINT reports")
-        driver.execute("RELEASE SAVEPOINT reports")
+            connection.execute("ROLLBACK TO SAVEPOINT reports")
+        connection.execute("RELEASE SAVEPOINT reports")
         return written == len(rows)
 
     def renumber(self, connection: Connection) -> None:
         """Move the sequences on."""
         for table in ("pools", "trail"):
-            connection.exec_driver_sql(
+            connection.execute(
                 f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), max(id)) "
                 f"FROM {table} HAVING max(id) IS NOT NULL"
             )
 
-    def sync_time(self) -> float | None:
-        """The disk is the server's."""
-        return None
-
-    def shrink(self) -> None:
-        """The server does it by itself (autovacuum)."""
-
-    def finish(self, connection: Connection) -> None:
-        """The server does that."""
-
-    def close(self) -> None:
-        """End the connections."""
-        self.engine.dispose()
-
     def error(self, error: Exception) -> LedgerError:
         """Say what is wrong, without the password."""
-        import psycopg
-
-        cause = database_error(error)
-        sentence = str(cause).strip().partition("\n")[0]
-        if self.url.password:
-            sentence = sentence.replace(str(self.url.password), "...")
-        state = cause.sqlstate if isinstance(cause, psycopg.Error) else None
+        sentence = str(error).strip().partition("\n")[0]
+        if self.password:
+            sentence = sentence.replace(self.password, "...")
+        state = getattr(error, "sqlstate", None)
         kind = ContentionError if state in CONTENTION else LedgerError
         return kind(f"the ledger {self.name!r} cannot be used: {sentence}")
 
 
-def _url(place: str) -> URL:
-    refusal = SettingError(
-        "a ledger in PostgreSQL is named by postgresql://USER:PASSWORD@HOST:PORT/NAME; "
-        f"got {display_name(place)!r:.100}. In a password, write @ as %40, / as %2F "
-        "and so on, or leave it to PGPASSWORD."
-    )
+def _password(place: str) -> str | None:
+    """Check a URL, and return its password."""
     secret = place.partition("://")[2].rpartition("@")[0]
-    if any(sign in secret for sign in "@/?# "):
-        raise refusal
     try:
-        url = make_url(place).set(drivername="postgresql+psycopg")
-    except (exc.ArgumentError, ValueError):
-        raise refusal from None
-    if not url.database:
-        raise refusal
-    return url
-
-
-def _engine(url: URL) -> Engine:
-    return create_engine(
-        url,
-        poolclass=NullPool,
-        connect_args={
-            "connect_timeout": PATIENCE,
-            "application_name": "truepool",
-            "options": (
-                f"-c lock_timeout={PATIENCE}s -c synchronous_commit=on "
-                f"-c idle_in_transaction_session_timeout={IDLE}s"
-            ),
-        },
-    )
+        parts = urlsplit(place)
+        sound = bool(parts.path.strip("/")) and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound or any(sign in secret for sign in "@/?# "):
+        raise SettingError(
+            "a ledger in PostgreSQL is named by "
+            "postgresql://USER:PASSWORD@HOST:PORT/NAME; got "
+            f"{display_name(place)!r:.100}. In a password, write @ as %40, / as %2F "
+            "and so on, or leave it to PGPASSWORD."
+        )
+    return parts.password and unquote(parts.password)

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from truepool.core.arrays import to_classes
 from truepool.core.errors import RequestError
 from truepool.panel.labels import Labels
-from truepool_serve.server.configuration import check_name
-from truepool_serve.server.endpoints import Endpoint
+from truepool_serve.messages import AnyEndpoint, Decision, Label, check_name
 from truepool_serve.server.operations import Operations
 from truepool_serve.server.reports import as_rows, probabilities
 
@@ -16,30 +15,31 @@ Case = tuple[Mapping[str, Any], Mapping[str, float]]
 """Reports by agent, and what the costs depend on."""
 
 
-def score(
-    operations: Operations, pool: str, cases: Sequence[Case]
-) -> list[dict[str, Any]]:
+class Scored(NamedTuple):
+    """A decision that is not recorded."""
+
+    decision: Label
+    probabilities: dict[str, float]
+
+
+def score(operations: Operations, pool: str, cases: Sequence[Case]) -> list[Scored]:
     """Pool and decide cases that are not recorded, by the weights of now."""
-    _, deployment = operations.find(pool)
-    rule, names = deployment.rules[deployment.champion], deployment.pool.labels.names
+    _, state = operations.find(pool)
+    rule, names = state.rules[state.champion], state.pool.labels.names
     rows = [
-        as_rows(deployment, [("-", agent, report) for agent, report in reports.items()])
+        as_rows(state, [("-", agent, report) for agent, report in reports.items()])
         for reports, _ in cases
     ]  # checked before the first is pooled
     answers = []
     for t, (own, (_, columns)) in enumerate(zip(rows, cases, strict=True)):
         if not own:
             raise RequestError("invalid", f"case {t} has no report; nothing to pool")
-        reports = {deployment.agents[i]: probabilities(value) for _, i, value in own}
+        reports = {state.agents[i]: probabilities(value) for _, i, value in own}
         pooled = rule.score(reports)
-        decision = names[deployment.decide(pooled, columns)]
+        decision = names[state.decide(pooled, columns)]
         shares = map(float, to_classes(pooled))
-        answers.append(
-            {
-                "decision": decision,
-                "probabilities": dict(zip(names, shares, strict=True)),
-            }
-        )
+        pooled_by = dict(zip(map(str, names), shares, strict=True))
+        answers.append(Scored(decision, pooled_by))
     return answers
 
 
@@ -47,8 +47,8 @@ def score(
 class Plan:
     """What to do to predict a case: the answer it has, or whom to ask."""
 
-    answer: dict[str, Any] | None
-    endpoints: Mapping[str, Endpoint]
+    answer: Decision | None
+    endpoints: Mapping[str, AnyEndpoint]
     labels: Labels
     deadline: float | None
 
@@ -57,16 +57,16 @@ def plan(
     operations: Operations, pool: str, case: str, columns: Mapping[str, float] | None
 ) -> Plan:
     """Return whom to ask about a case: those with an endpoint and no report yet."""
-    number, deployment = operations.find(pool)
+    number, state = operations.find(pool)
     check_name("a case", case)
-    known = deployment.pool
-    deployment.threshold(columns or {})  # refuses before anybody is asked
+    known = state.pool
+    state.threshold(columns or {})  # refuses before anybody is asked
     if operations.ledger.find_entry(number, case, "decide"):
         answer = operations.decide(pool, case)
         return Plan(answer, {}, known.labels, known.deadline)
     reported = operations.ledger.reports(number, case)
-    there = {deployment.agents[i] for i in reported}
-    asked = {a: e for a, e in deployment.endpoints.items() if a not in there}
+    there = {state.agents[i] for i in reported}
+    asked = {a: e for a, e in state.endpoints.items() if a not in there}
     return Plan(None, asked, known.labels, known.deadline)
 
 
@@ -78,22 +78,22 @@ def conclude(
     columns: Mapping[str, float] | None,
     missing: Mapping[str, str],
     by: str | None = None,
-) -> dict[str, Any]:
+) -> Decision:
     """Store the reports that were collected, and decide.
 
     Meanwhile an agent may have left or reported by itself, or the case was decided:
     what is in the ledger stands.
     """
-    number, deployment = operations.find(pool)
+    number, state = operations.find(pool)
     if not operations.ledger.find_entry(number, case, "decide"):
         stored = operations.ledger.reports(number, case)
-        there = {deployment.agents[i] for i in stored}
+        there = {state.agents[i] for i in stored}
         new = [
             (case, agent, report)
             for agent, report in collected.items()
-            if agent in deployment.active and agent not in there
+            if agent in state.active and agent not in there
         ]
-        if not new and not there & set(deployment.active):
+        if not new and not there & set(state.active):
             reasons = "; ".join(f"{agent}: {why}" for agent, why in missing.items())
             raise RequestError(
                 "unavailable",
@@ -101,7 +101,7 @@ def conclude(
                 f"{reasons or 'none has an endpoint'}",
             )
         missing = {agent: why for agent, why in missing.items() if agent not in there}
-        known = (there | {agent for _, agent, _ in new}) & set(deployment.active)
-        deployment.check_quorum(case, known, missing)
+        known = (there | {agent for _, agent, _ in new}) & set(state.active)
+        state.check_quorum(case, known, missing)
         operations.submit(pool, new)
     return operations.decide(pool, case, columns, by, missing)

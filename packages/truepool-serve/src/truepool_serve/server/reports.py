@@ -10,9 +10,9 @@ from truepool.core.arrays import to_classes
 from truepool.core.errors import AgentError, RequestError, SettingError
 from truepool.online.stream import coordinates
 from truepool.panel.labels import format_labels
-from truepool_serve.server.configuration import check_name
+from truepool_serve.messages import check_name
 from truepool_serve.server.databases import Row
-from truepool_serve.server.deployment import Deployment
+from truepool_serve.server.state import PoolState
 
 NUMBER = Struct("d")
 """A coordinate, as numpy has it in memory."""
@@ -21,13 +21,13 @@ Report = tuple[str, str, Any]
 
 
 def known_reports(
-    deployment: Deployment, case: str, stored: Mapping[int, bytes]
+    state: PoolState, case: str, stored: Mapping[int, bytes]
 ) -> dict[str, Any]:
     """Reports on a case by agents that are still there, in their order."""
     known = {
-        deployment.agents[i]: probabilities(stored[i])
+        state.agents[i]: probabilities(stored[i])
         for i in sorted(stored)
-        if deployment.agents[i] in deployment.active
+        if state.agents[i] in state.active
     }
     if not known:
         raise RequestError(
@@ -36,16 +36,15 @@ def known_reports(
     return known
 
 
-def as_rows(deployment: Deployment, reports: Iterable[Report]) -> list[Row]:
+def as_rows(state: PoolState, reports: Iterable[Report]) -> list[Row]:
     """Check reports, and return them as the ledger stores them."""
-    places, K = deployment.places, len(deployment.pool.labels.names)
+    places, K = state.places, len(state.pool.labels.names)
     rows, last = [], None
     for case, agent, report in reports:
         place = places.get(agent)
         if place is None:
             raise AgentError(
-                f"no agent is called {agent!r:.60}; known: "
-                f"{', '.join(deployment.active)}"
+                f"no agent is called {agent!r:.60}; known: {', '.join(state.active)}"
             )
         if case != last:  # the reports on a case mostly follow each other
             last = check_name("a case", case)

@@ -14,12 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sqlalchemy import Connection, Engine, create_engine, event, exc
-from sqlalchemy.pool import NullPool
-
 from truepool.core.errors import LedgerError
 from truepool.core.files import check_path
-from truepool_serve.server.databases import Database, Row
+from truepool_serve.server.databases import Connection, Database, Row
 
 FULL = 2
 """Value of ``PRAGMA synchronous`` at which a commit survives a power cut."""
@@ -38,25 +35,46 @@ class InUseError(LedgerError):
 class Sqlite(Database):
     """A file that one coordinator has at a time."""
 
+    kind = "sqlite"
     shared = False
-    errors = (exc.DBAPIError, sqlite3.Error)
+    errors = (sqlite3.Error,)
 
     def __init__(self, place: str, *, create: bool, write: bool) -> None:
         self.place = self.name = place
         self.write = write
-        self.log_is_missing = False
         self._lock: FileLock | None = None
+        self._alone = False
         if write:
             self._lock = FileLock(place, create)
             self.log_is_missing = self._check_log()
-            self.engine = _engine(place)
             return
         with suppress(InUseError):  # the coordinator that has it goes on
             self._lock = FileLock(place, create=False, write=False)
             self._check_log()
         # Of a file that nobody else has, no log of writes is made beside it.
-        alone = self._lock is not None and not Path(f"{place}-wal").exists()
-        self.engine = _read_only_engine(place, alone)
+        self._alone = self._lock is not None and not Path(f"{place}-wal").exists()
+
+    def connect(self, *, own: bool = False) -> Connection:
+        """Return a new connection."""
+        uri = Path(self.place).absolute().as_uri()
+        if not self.write:
+            uri += f"?mode=ro{'&immutable=1' * self._alone}"
+        raw = sqlite3.connect(
+            uri, uri=True, isolation_level=None, check_same_thread=False
+        )
+        if self.write:
+            raw.execute("PRAGMA journal_mode = WAL")
+            raw.execute("PRAGMA synchronous = FULL")
+            raw.execute("PRAGMA foreign_keys = ON")
+            raw.execute("PRAGMA busy_timeout = 5000")
+        if own:
+            raw.execute("PRAGMA query_only = ON")
+        return Connection(raw)
+
+    def has_table(self, connection: Connection, name: str) -> bool:
+        """Whether there is a table."""
+        known = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
+        return connection.value(known, name) is not None
 
     def _check_log(self) -> bool:
         try:
@@ -66,15 +84,12 @@ class Sqlite(Database):
                 self._lock.release()
             raise
 
-    def exclude(self, connection: Connection) -> None:
-        """The lock on the file did that."""
-
     def check(self, connection: Connection) -> None:
         """Refuse a file that is not written with full synchronisation."""
         if not self.write:
             return
-        level = connection.exec_driver_sql("PRAGMA synchronous").scalar()
-        mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar()
+        level = connection.value("PRAGMA synchronous")
+        mode = connection.value("PRAGMA journal_mode")
         if (level, mode) != (FULL, "wal"):
             raise LedgerError(
                 f"{self.name} must be in WAL mode with full synchronisation; it "
@@ -83,36 +98,24 @@ class Sqlite(Database):
 
     def revive(self, connection: Connection) -> Connection:
         """Return a new connection in place of a closed one."""
-        return self.engine.connect() if connection.closed else connection
-
-    def freeze(self, connection: Connection, *, own: bool) -> None:
-        """In WAL mode every transaction sees one moment."""
-        if own:
-            connection.exec_driver_sql("PRAGMA query_only = ON")
-
-    def sql(self, statement: str) -> str:
-        """Return it as it is."""
-        return statement
+        return self.connect() if connection.closed else connection
 
     def add_reports(
-        self, driver: Any, pool: int, rows: Sequence[Row], at: float
+        self, connection: Connection, pool: int, rows: Sequence[Row], at: float
     ) -> bool:
         """Insert by as few statements as possible.
 
         Each of them lets other threads run, and waits until they let it go on.
         """
         if len(rows) <= ROWS:
-            return _insert(driver, pool, rows, at)
-        driver.execute("SAVEPOINT reports")
+            return _insert(connection, pool, rows, at)
+        connection.execute("SAVEPOINT reports")
         parts = (rows[i : i + ROWS] for i in range(0, len(rows), ROWS))
-        written = all(_insert(driver, pool, part, at) for part in parts)
+        written = all(_insert(connection, pool, part, at) for part in parts)
         if not written:
-            driver.execute("ROLLBACK TO SAVEPOINT reports")
-        driver.execute("RELEASE SAVEPOINT reports")
+            connection.execute("ROLLBACK TO SAVEPOINT reports")
+        connection.execute("RELEASE SAVEPOINT reports")
         return written
-
-    def renumber(self, connection: Connection) -> None:
-        """SQLite takes the next number by itself."""
 
     def sync_time(self) -> float | None:
         """Return the seconds that the disk takes to keep what it is given."""
@@ -129,23 +132,21 @@ class Sqlite(Database):
 
     def shrink(self) -> None:
         """Write the file anew."""
-        with self.engine.connect() as connection:
-            raw: Any = connection.connection.driver_connection
-            raw.execute("VACUUM")
-            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection = self.connect()
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.close()
 
     def finish(self, connection: Connection) -> None:
         """Put what is in the log into the file, and say in it that it is whole."""
         if not self.write or connection.closed:
             return
-        raw: Any = connection.connection.driver_connection
-        raw.execute("PRAGMA busy_timeout = 0")  # a reader may have the log open
-        raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        raw.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("PRAGMA busy_timeout = 0")  # a reader may have the log open
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("PRAGMA journal_mode = DELETE")
 
     def close(self) -> None:
         """End the lock."""
-        self.engine.dispose()
         if self._lock is not None:
             self._lock.release()
 
@@ -169,13 +170,13 @@ def _log_is_missing(place: str) -> bool:
     return head[18:20] == LOGGED and not there
 
 
-def _insert(driver: Any, pool: int, rows: Sequence[Row], at: float) -> bool:
+def _insert(connection: Connection, pool: int, rows: Sequence[Row], at: float) -> bool:
     """Insert reports by one statement, all of them or none."""
     values: list[Any] = [pool, at]
     for case, agent, value in rows:
         values += (case, agent, bytearray(value))  # bound faster than bytes
     try:
-        return bool(driver.execute(_insertion(len(rows)), values).rowcount)
+        return bool(connection.execute(_insertion(len(rows)), values).rowcount)
     except sqlite3.IntegrityError:  # one is there
         return False
 
@@ -192,51 +193,6 @@ def _insertion(rows: int) -> str:
         "WHERE NOT EXISTS "
         f'(SELECT 1 FROM entries WHERE pool = ?1 AND "case" IN ({cases}))'
     )
-
-
-def _read_only_engine(place: str, alone: bool) -> Engine:
-    uri = f"{Path(place).absolute().as_uri()}?mode=ro{'&immutable=1' * alone}"
-
-    def connect() -> sqlite3.Connection:
-        return sqlite3.connect(
-            uri, uri=True, isolation_level=None, check_same_thread=False
-        )
-
-    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
-    event.listen(engine, "begin", _begin)
-    return engine
-
-
-def _begin(connection: Connection) -> None:
-    # Not through SQLAlchemy, which takes longer than SQLite does.
-    raw: Any = connection.connection.driver_connection
-    raw.execute("BEGIN")
-
-
-def _engine(place: str) -> Engine:
-    engine = create_engine(
-        f"sqlite:///{place}",
-        poolclass=NullPool,
-        connect_args={"check_same_thread": False},
-    )
-
-    @event.listens_for(engine, "connect")
-    def prepare(connection: Any, record: Any) -> None:
-        connection.isolation_level = None  # transactions begin where we say so
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA busy_timeout = 5000")
-
-    event.listen(engine, "begin", _begin)
-
-    @event.listens_for(engine, "commit")
-    def commit(connection: Connection) -> None:
-        # The driver's own `commit` parses the statement each time.
-        raw: Any = connection.connection.driver_connection
-        raw.execute("COMMIT")
-
-    return engine
 
 
 class FileLock:

@@ -17,16 +17,10 @@ from truepool.core.arrays import FloatArray
 from truepool.core.errors import AgentError, LedgerError
 from truepool.measures.inference import Resamples
 from truepool_serve.server.configuration import PoolConfig
-from truepool_serve.server.contributions import costs_without
-from truepool_serve.server.deployment import (
-    START,
-    TOLERANCE,
-    Deployment,
-    Entry,
-    relative_difference,
-)
-from truepool_serve.server.history import LEVEL, Case, History
 from truepool_serve.server.misreports import warnings
+from truepool_serve.server.records import START, Entry
+from truepool_serve.server.settled import LEVEL, Decided, Settled
+from truepool_serve.server.state import TOLERANCE, PoolState, relative_difference
 
 VERSION = 1
 """Version of statements; one of a newer version is refused."""
@@ -86,7 +80,7 @@ def seal(content: dict[str, Any]) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-class _Settled:
+class _Period:
     """The cases of a pool that were settled in a period, read from its entries."""
 
     def __init__(self, start: float | None, end: float | None) -> None:
@@ -109,10 +103,10 @@ class _Settled:
 
     def _take(self, entry: Entry) -> None:
         if entry.kind == "create":
-            self.config = PoolConfig.parse(entry.content["pool"])
+            self.config = PoolConfig.parse(entry.record.pool)
             self.agents = set(self.config.agents)
         elif entry.kind == "join":
-            self.agents.add(entry.content["agent"])
+            self.agents.add(entry.record.agent)
         elif entry.kind == "decide":
             self.open[entry.case or ""] = entry
         elif entry.kind == "settle":
@@ -126,23 +120,20 @@ def make_statement(
     entries: Iterable[Entry], agent: str, start: float | None, end: float | None
 ) -> Statement:
     """Make the statement of an agent on the cases settled in [start, end)."""
-    read = _Settled(start, end)
+    read = _Period(start, end)
     read.read(entries)
     if read.config is None:
         raise LedgerError("the ledger of a pool must begin with what the pool is")
     if agent not in read.agents:
         names = ", ".join(sorted(read.agents))
         raise AgentError(f"no agent is called {agent!r:.60}; known: {names}")
-    pairs = [pair for pair in read.pairs if agent in pair[0].content["reports"]]
-    history = History(read.config, (agent,), [_case(*pair) for pair in pairs])
-    paid, without = costs_without(history)
-    known = ~np.isnan(without[:, 0])
+    pairs = [pair for pair in read.pairs if agent in pair[0].record.reports]
+    settled = Settled(read.config, (agent,), [_decided(*pair) for pair in pairs])
+    paid, without = settled.paid, settled.paid_without[:, 0]
     lines = [
         _line(read.config, agent, *pair, float(cost), float(other))
-        for pair, cost, other, sure in zip(
-            pairs, paid, without[:, 0], known, strict=True
-        )
-        if sure
+        for pair, cost, other in zip(pairs, paid, without, strict=True)
+        if not np.isnan(other)
     ]
     credit = np.array([line.contribution for line in lines])
     sums = _total(credit)
@@ -159,17 +150,17 @@ def make_statement(
         unknown=len(pairs) - len(lines),
         total=sums,
         per_case=[x / len(lines) if x is not None and lines else None for x in sums],
-        warnings=list(warnings(history, agent)),
+        warnings=list(warnings(settled, agent)),
         entries=read.n,
         chain=read.chain.hex(),
         lines=lines,
     )
 
 
-def _case(decided: Entry, settled: Entry) -> Case:
-    content = decided.content
-    outcome = int(settled.content["outcome"])
-    return Case(decided.case or "", decided.at, content, outcome)
+def _decided(decided: Entry, settled: Entry) -> Decided:
+    outcome = settled.record.outcome
+    place = decided.n, decided.case or "", decided.at
+    return Decided(*place, decided.record, outcome, settled.n)
 
 
 def _line(
@@ -180,15 +171,15 @@ def _line(
     cost: float,
     without: float,
 ) -> Line:
-    names, content = pool.labels.names, decided.content
+    names, record = pool.labels.names, decided.record
     return Line(
         case=decided.case or "",
         decided=decided.n,
         settled=settled.n,
         at=settled.at,
-        report=content["reports"][agent],
-        outcome=str(names[settled.content["outcome"]]),
-        decision=str(names[content["decision"]]),
+        report=record.reports[agent],
+        outcome=str(names[settled.record.outcome]),
+        decision=str(names[record.decision]),
         cost=cost,
         cost_without=without,
         contribution=without - cost,
@@ -255,12 +246,12 @@ def check_statement(given: dict[str, Any], entries: Iterable[Entry]) -> int:
             )
     if given["seal"] != seal({k: v for k, v in given.items() if k != "seal"}):
         raise LedgerError("the statement has another 'seal' than its content gives")
-    deployment = Deployment()
+    state = PoolState()
     for entry in found:
         if not entry.is_complete:
             break
-        deployment.verify(entry)
-    return deployment.n
+        state.verify(entry)
+    return state.n
 
 
 def _differ(given: Any, made: Any) -> bool:

@@ -1,11 +1,16 @@
-"""OpenTelemetry traces of requests, sent to a collector; needs the extra `tracing`."""
+"""OpenTelemetry traces of requests, sent to a collector; needs the extra `tracing`.
 
-from collections.abc import Callable, MutableMapping
+Spans are made by OpenTelemetry's instrumentation of ASGI, which puts the path and the
+query of a request into them, and the words of an error. They hold names of cases: so it
+gets a request without them, and the span is named by the route afterwards.
+"""
+
 from http import HTTPStatus
 from typing import Any
 
 from truepool.core.distributions import require
 from truepool.core.errors import SettingError
+from truepool_serve.server.observation import Receive, Scope, Send
 
 
 class Tracer:
@@ -19,35 +24,6 @@ class Tracer:
         resource = Resource({"service.name": "truepool"})
         self.provider = TracerProvider(resource=resource, shutdown_on_exit=False)
         self.provider.add_span_processor(BatchSpanProcessor(exporter))
-        self.tracer = self.provider.get_tracer("truepool_serve.server")
-
-    def start(self, scope: MutableMapping[str, Any]) -> Callable[[str, int], None]:
-        """Begin the span of a request; return what ends it."""
-        from opentelemetry.trace import SpanKind, Status, StatusCode
-        from opentelemetry.trace.propagation.tracecontext import (
-            TraceContextTextMapPropagator,
-        )
-
-        headers = {
-            name.decode("latin-1"): value.decode("latin-1")
-            for name, value in scope["headers"]
-        }
-        span = self.tracer.start_span(
-            "request",
-            context=TraceContextTextMapPropagator().extract(headers),
-            kind=SpanKind.SERVER,
-        )
-
-        def end(operation: str, status: int) -> None:
-            span.update_name(operation)
-            span.set_attribute("http.request.method", scope["method"])
-            span.set_attribute("http.route", operation.partition(" ")[2])
-            span.set_attribute("http.response.status_code", status)
-            if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-                span.set_status(Status(StatusCode.ERROR))
-            span.end()
-
-        return end
 
     def __enter__(self) -> "Tracer":
         return self
@@ -55,6 +31,48 @@ class Tracer:
     def __exit__(self, *_: object) -> None:
         """Send what is left."""
         self.provider.shutdown()
+
+
+class Tracing:
+    """ASGI middleware: a span around each request, without what is in its path."""
+
+    def __init__(self, app: Any, tracer: Tracer) -> None:
+        from opentelemetry.instrumentation.asgi import OpenTelemetryMiddleware
+
+        self.app = app
+        self.instrumented = OpenTelemetryMiddleware(
+            self._inside,
+            tracer_provider=tracer.provider,
+            exclude_spans=["receive", "send"],
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, which the instrumentation sees without its path."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        hidden = {"path": "/", "raw_path": b"/", "query_string": b""}
+        masked: dict[str, Any] = {**scope, **hidden, "whole": scope, "error": None}
+        await self.instrumented(masked, receive, send)
+        if masked["error"] is not None:
+            raise masked["error"]
+
+    async def _inside(self, masked: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self.app(masked["whole"], receive, send)
+        except Exception as error:  # its words are not for the collector
+            masked["error"] = error
+
+
+def name_span(operation: str, status: int) -> None:
+    """Name the span of the present request by its operation."""
+    from opentelemetry import trace
+
+    span = trace.get_current_span()
+    span.update_name(operation)
+    span.set_attribute("http.route", operation.partition(" ")[2])
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        span.set_status(trace.StatusCode.ERROR)
 
 
 def open_tracer(collector: str) -> Tracer:

@@ -1,28 +1,28 @@
 """Verification: make every record of a ledger again, and compare."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from truepool.core import archive
 from truepool.core.errors import LedgerError
 from truepool.online import persistence
 from truepool_serve.server.access import verify_trail
-from truepool_serve.server.deployment import (
-    START,
+from truepool_serve.server.ledger import Ledger
+from truepool_serve.server.records import START, RecordError
+from truepool_serve.server.rules import name_pool
+from truepool_serve.server.state import (
     TOLERANCE,
-    Deployment,
-    RecordError,
+    Head,
+    PoolState,
     check_snapshot,
     relative_difference,
 )
-from truepool_serve.server.ledger import Ledger
-from truepool_serve.server.rules import name_pool
 
 TRAIL = "(trail)"
 """What stands for the trail of administration, which belongs to no pool."""
@@ -34,8 +34,7 @@ class Verification:
 
     ``replayed`` entries gave the same decisions and the same numbers within
     ``TOLERANCE``; of those, ``apart`` had other bits. Of entries from an erased case up
-    to its erasure, when a snapshot was taken and those before were removed, only the
-    hashes can be checked.
+    to the next snapshot only the hashes can be checked.
     """
 
     pool: str
@@ -92,7 +91,7 @@ def verify(ledger: Ledger, pool: str) -> Verification:
 def _replay(ledger: Ledger, pool: str, number: int) -> Verification:
     marks = set(ledger.snapshot_numbers(number))
     bound = ledger.snapshot_entries(number, min(marks, default=0))
-    deployment: Deployment | None = Deployment()
+    state: PoolState | None = PoolState()
     chain, n, replayed, apart, erased = START, 0, 0, 0, 0
     for entry in ledger.entries(number):
         n += 1
@@ -101,19 +100,19 @@ def _replay(ledger: Ledger, pool: str, number: int) -> Verification:
         entry.check(chain)
         chain = entry.chain
         if not entry.is_complete:
-            erased, deployment = erased + (entry.body is None), None
-        elif deployment is not None:
-            apart += not deployment.verify(entry)
+            erased, state = erased + (entry.body is None), None
+        elif state is not None:
+            apart += not state.verify(entry)
             replayed += 1
         if n in marks:
             states = ledger.snapshot(number, n)
             check_snapshot(n, states, bound.get(n))
-            kept = Deployment.unpack(n, states)
-            if deployment is not None:
-                _compare(n, deployment.pack(), states)
+            kept = PoolState.unpack(n, states)
+            if state is not None:
+                _compare(n, state.pack(), states)
             elif kept.chain != chain:
                 raise RecordError(n, f"the snapshot after record {n} belongs elsewhere")
-            deployment = kept
+            state = kept
     if ledger.last_entry(number) != n:
         raise RecordError(
             n + 1,
@@ -142,7 +141,7 @@ def _values(state: bytes) -> Any:
     if not state:
         return None
     if state.startswith(b"{"):
-        return json.loads(state)
+        return msgspec.to_builtins(msgspec.json.decode(state, type=Head))
     kind = persistence.KIND
     manifest, members = archive.unpack(state, kind, Path("the snapshot"))
     arrays = {

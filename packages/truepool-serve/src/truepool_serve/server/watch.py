@@ -10,10 +10,14 @@ from typing import Any
 from truepool.online.alarms import Alarm, Monitor
 from truepool.online.alarms.monitor import FIRST_DRIFT
 from truepool_serve.server.configuration import PoolConfig
-from truepool_serve.server.recent import Decided
+from truepool_serve.server.settled import Decided
 
 FALSE_ALARMS = 100_000
 """Mean number of cases between two false alarms of one detector on one agent."""
+HISTORY = 5_000
+"""Reports of a feed that its next ones are compared with: 4 kB each for five agents."""
+REMEMBERED, NOTICED = 20_000, 1000
+"""Cases and alarms that are remembered: a coordinator runs for months."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Watch:
         self.agents = agents
         self.last = 0
         self.noticed: list[Noticed] = []
-        self._cases: list[tuple[int, float]] = []
+        self._cases: dict[int, tuple[int, float]] = {}
         self._waiting: dict[int, int] = {}
         self._monitor: Monitor | None = None
         if len(agents) > 1 and len(pool.labels.names) == 2:
@@ -42,6 +46,7 @@ class Watch:
                 costs=pool.costs if pool.costs.constant else None,
                 threshold=pool.threshold,
                 cases_per_false_alarm=FALSE_ALARMS,
+                history=HISTORY,
             )
 
     @property
@@ -58,12 +63,19 @@ class Watch:
 
     def first_of_last(self, decisions: int) -> int:
         """Entry of the first of so many of the last decisions."""
-        return self._cases[-decisions:][0][0] if self._cases else 0
+        if not self._cases:
+            return 0
+        first = next(iter(self._cases))
+        return self._cases[max(first, first + len(self._cases) - decisions)][0]
 
-    def update(self, decided: list[Decided]) -> None:
-        """See the decisions and outcomes that are new, in the order of the ledger."""
+    def update(self, decided: list[Decided]) -> list[Noticed]:
+        """See the decisions and outcomes that are new, in the order of the ledger.
+
+        Returns the alarms that they raise.
+        """
         if self._monitor is None:
-            return
+            return []
+        count = len(self.noticed)
         before = self.last
         events: list[tuple[int, Decided, bool]] = []
         for one in decided:
@@ -80,13 +92,19 @@ class Watch:
                 self._see(self._monitor, one)
         self.last = max((one.n for one in decided), default=self.last)
         self.last = max(self.last, before)
+        new = self.noticed[count:]
+        del self.noticed[:-NOTICED]
+        for known in (self._cases, self._waiting):
+            while len(known) > REMEMBERED:
+                del known[next(iter(known))]
+        return new
 
     def _see(self, monitor: Monitor, one: Decided) -> None:
-        known = one.content["reports"]
+        known = one.record.reports
         reports = {agent: known[agent] for agent in self.agents if agent in known}
-        pooled = float(one.content["pooled"][one.content["champion"]][1])
+        pooled = float(one.record.pooled[one.record.champion][1])
         self._waiting[one.n] = monitor.case
-        self._cases.append((one.n, one.at))
+        self._cases[monitor.case] = one.n, one.at
         self._note(monitor.update(_scalars(reports), pooled=pooled), one)
 
     def _settle(self, monitor: Monitor, one: Decided) -> None:
@@ -96,7 +114,8 @@ class Watch:
 
     def _note(self, alarms: tuple[Alarm, ...], one: Decided) -> None:
         for alarm in alarms:
-            since = None if alarm.since is None else self._cases[alarm.since][1]
+            known = self._cases.get(-1 if alarm.since is None else alarm.since)
+            since = None if known is None else known[1]
             self.noticed.append(Noticed(alarm, one.n, one.at, since))
 
 

@@ -20,7 +20,7 @@ from truepool.core.errors import (
     PoolError,
     TruepoolError,
 )
-from truepool_serve.server.answers import Answer, give
+from truepool_serve.server.answers import Answer, Found, give
 from truepool_serve.server.databases import ContentionError
 from truepool_serve.server.metrics import Metrics
 
@@ -50,7 +50,7 @@ class JointOperation:
 
 
 Count = Callable[[Any], None]
-Item = tuple[Any, JointOperation | None, Count | None, Answer]
+Item = tuple[Any, JointOperation | None, Count | None, Answer[Any]]
 """An operation and its count, or what a joint operation is given; and the answer."""
 
 
@@ -69,25 +69,33 @@ class Writer:
         self.metrics = metrics
         self.queue: SimpleQueue[Item | None] = SimpleQueue()
         self.under_way: tuple[float, list[Item]] | None = None
+        self.failure: tuple[float, BaseException] | None = None
         self.is_closed = Event()
         self.thread = Thread(target=self._run, name="ledger", daemon=True)
         self.thread.start()
         Thread(target=self._watch, name="watch", daemon=True).start()
 
-    def submit(self, operation: Operation, count: Count | None = None) -> Answer:
+    def submit(
+        self, operation: Callable[[], Found], count: Count | None = None
+    ) -> Answer[Found]:
         """Return the answer of an operation, known once it is durable.
 
         It is done even if the caller leaves. ``count`` gets an answer that is no error.
         """
-        answer = Answer()
+        answer: Answer[Found] = Answer()
         self.queue.put((operation, None, count, answer))
         return answer
 
-    def submit_jointly(self, joint: JointOperation, given: Any) -> Answer:
+    def submit_jointly(self, joint: JointOperation, given: Any) -> Answer[Any]:
         """Like `submit`, of an operation that others may ask for at the same time."""
-        answer = Answer()
+        answer: Answer[Any] = Answer()
         self.queue.put((given, joint, None, answer))
         return answer
+
+    def check(self, seconds: float) -> None:
+        """Raise the error of a commit that failed in the last seconds."""
+        if self.failure is not None and time.monotonic() - self.failure[0] < seconds:
+            raise self.failure[1]
 
     def close(self) -> None:
         """Finish what was asked, then stop."""
@@ -160,6 +168,8 @@ class Writer:
             apart = isinstance(error, ContentionError) or not isinstance(
                 error, LedgerError
             )
+            if not apart:
+                self.failure = time.monotonic(), error
             if len(group) > 1 and apart:
                 # One of them fails, and the others must not; or they lock several pools
                 # in another order than another coordinator, and alone they do not.

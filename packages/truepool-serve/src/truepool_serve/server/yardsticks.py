@@ -6,7 +6,7 @@ import numpy as np
 
 from truepool.core.arrays import FloatArray
 from truepool.measures.decisions import choose
-from truepool_serve.server.history import History
+from truepool_serve.server.settled import Settled
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,28 +21,26 @@ class Yardsticks:
     agents: dict[str, FloatArray]
 
     @classmethod
-    def from_history(cls, history: History, rule: str) -> "Yardsticks":
+    def of(cls, settled: Settled, rule: str) -> "Yardsticks":
         """Decide every settled case again by the mean and by each agent.
 
         Of the rule, its decisions count, and those that it made in shadow mode.
         """
-        K = len(history.pool.labels.names)
-        costs, outcomes = history.costs, history.outcomes
-        found = [case.decision["decisions"].get(rule) for case in history.cases]
-        ran = np.array([decision is not None for decision in found])
-        decided = np.array([decision or 0 for decision in found])
-        pool = np.where(ran, costs.cost_per_case(outcomes, decided, K), np.nan)
+        K, costs = len(settled.pool.labels.names), settled.costs
+        found = settled.decisions(rule)
+        decided = np.nan_to_num(found).astype(np.int64)
+        pool = np.where(np.isnan(found), np.nan, settled.cost_of(decided))
 
         def paid(pooled: FloatArray) -> FloatArray:
             known = np.asarray(~np.isnan(pooled).any(axis=1))
             filled = np.where(known[:, None], pooled, 1.0 / K)
-            decisions = choose(filled, costs, history.pool.threshold)
-            return np.where(known, costs.cost_per_case(outcomes, decisions, K), np.nan)
+            decisions = choose(filled, costs, settled.pool.threshold)
+            return np.where(known, settled.cost_of(decisions), np.nan)
 
-        values = history.values
+        values = settled.values
         count = (~np.isnan(values)).sum(axis=1)
         mean = np.where(count, np.nansum(values, axis=1) / np.maximum(count, 1), np.nan)
-        agents = {agent: paid(values[:, i]) for i, agent in enumerate(history.agents)}
+        agents = {agent: paid(values[:, i]) for i, agent in enumerate(settled.agents)}
         return cls(pool, paid(mean), agents)
 
     @property

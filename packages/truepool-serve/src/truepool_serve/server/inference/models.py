@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, final
 
 from truepool.core.errors import RequestError
@@ -48,7 +48,6 @@ class Inference:
     outputs: Sequence[str] = ()
     id: str = ""
     version: str = ""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def chosen(self, answers: Sequence[Tensor]) -> list[Tensor]:
         """Return the outputs that are wanted, in their order."""

@@ -6,6 +6,7 @@ from typing import Any, final
 import numpy as np
 
 from truepool.core.errors import RequestError
+from truepool_serve.messages import Costs
 from truepool_serve.server.answers import after
 from truepool_serve.server.coordinator import Coordinator
 from truepool_serve.server.inference.models import Ends, Inference, ModelCard, Models
@@ -38,7 +39,7 @@ class PoolModels(Models):
     async def card(self, caller: Any, model: str) -> ModelCard:
         """Return the reports that a pool takes, in the order of its agents."""
         known = await after(self.coordinator.describe(caller, model))
-        labels, agents = known["labels"], known["agents"]
+        labels, agents = known.labels or [], known.agents
         text = any(isinstance(label, str) for label in labels)
         decision = ("decision", "BYTES" if text else "INT64", (-1,))
         if len(labels) == 2:
@@ -52,24 +53,24 @@ class PoolModels(Models):
         """Pool each case, and decide it."""
         to, pool = self.coordinator, asked.model
         known = await after(to.describe(caller, pool))
-        agents, labels = known["agents"], known["labels"]
+        agents, labels = known.agents, known.labels or []
         rest = dict(asked.inputs)
         named = rest.pop(CASE, None)
         reports = _reports(rest, agents, len(labels))
         names = None if named is None else _names(named, len(reports))
-        columns = _columns(rest, known["costs"], len(reports))
+        columns = _columns(rest, known.costs, len(reports))
         given = list(zip(reports, columns, strict=True))
         if names is None:
-            answers = await after(to.score(caller, pool, given))
+            answers: Any = await after(to.score(caller, pool, given))
         else:
             cases = [(name, *case) for name, case in zip(names, given, strict=True)]
             answers = await after(to.record(caller, pool, cases))
         decisions = np.array(
-            [answer["decision"] for answer in answers],
+            [answer.decision for answer in answers],
             dtype=object if any(isinstance(n, str) for n in labels) else np.int64,
         )
         pooled = np.array(
-            [list(answer["probabilities"].values()) for answer in answers]
+            [list(answer.probabilities.values()) for answer in answers]
         ).reshape(len(answers), len(labels))
         first = ("probabilities", pooled)
         if len(labels) == 2:
@@ -140,10 +141,10 @@ def _names(tensor: Tensor, count: int) -> list[str]:
 
 
 def _columns(
-    rest: Mapping[str, Tensor], costs: Mapping[str, Any], count: int
+    rest: Mapping[str, Tensor], costs: Costs | None, count: int
 ) -> list[dict[str, float]]:
     """What the costs of each case depend on; refuse any other tensor."""
-    known = [costs.get(name) for name in ("fn", "fp", "tp", "tn")]
+    known = [getattr(costs, name) for name in ("fn", "fp", "tp", "tn")]
     found: list[dict[str, float]] = [{} for _ in range(count)]
     for name, tensor in rest.items():
         if name not in known:

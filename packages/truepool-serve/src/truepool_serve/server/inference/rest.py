@@ -133,7 +133,7 @@ def parse(request: Request, content: bytes) -> tuple[InferenceBody, Inference]:
     inputs = _inputs(body.inputs, content[cut:])
     name, version = _names(request)
     outputs = tuple(output.name for output in body.outputs)
-    return body, Inference(name, inputs, outputs, body.id, version, body.parameters)
+    return body, Inference(name, inputs, outputs, body.id, version)
 
 
 def _inputs(given: Sequence[InputBody], raw: bytes) -> dict[str, Tensor]:

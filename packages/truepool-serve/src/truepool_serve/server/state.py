@@ -1,20 +1,20 @@
-"""A deployed pool: its rules, and the entries that its ledger is made of.
+"""The state of a pool: its rules, and what records change about it.
 
-An entry is made from its inputs, and records what followed from them: the decision, or
-what each rule learned. `Deployment.recover` takes that over, so that a pool goes on as
-it was on any machine. `Deployment.verify` makes each entry again, and compares.
+`PoolState.apply` takes what happened and returns the record of it, with what followed:
+the decision, or what each rule learned. It knows no ledger and no clock.
+`PoolState.recover` takes over what is recorded, so that a pool goes on as it was on any
+machine. `PoolState.verify` makes each record again, and compares.
 """
 
 import base64
-import json
-import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
 from hashlib import sha256
 from math import inf
-from typing import Any, ClassVar
+from typing import Any
 
+import msgspec
 import numpy as np
+from msgspec import UNSET, Struct, structs
 
 from truepool.core.arrays import FloatArray, from_classes, to_classes
 from truepool.core.errors import (
@@ -28,16 +28,17 @@ from truepool.measures.decisions import choose
 from truepool.panel.costs import Costs
 from truepool.panel.labels import format_choice
 from truepool.panel.row_names import named_cases
-from truepool_serve.server.configuration import PoolConfig, RuleConfig, check_name
-from truepool_serve.server.endpoints import Endpoint
+from truepool_serve import messages
+from truepool_serve.messages import AnyEndpoint, Pool, check_name
+from truepool_serve.server import records
+from truepool_serve.server.configuration import PoolConfig
+from truepool_serve.server.records import START, Entry, Record, RecordError
 from truepool_serve.server.rules import Rule
 
 FIRST_RULE = "first"
 """Name of the rule that a pool was made with."""
 MOST_RULES = 20
 NO_POOL = "the ledger of a pool must begin with what the pool is"
-START = bytes(32)
-"""What the chain of hashes begins with."""
 MOST_LEARNED = 500
 """Numbers of a rule that the entry of an outcome records. Of more it has a hash: with
 10,000 agents each entry would take 100 kB. They are in the snapshots then."""
@@ -48,82 +49,20 @@ SMALLEST = 1e-6
 """Numbers below this may differ as much as it may."""
 
 
-class RecordError(LedgerError):
-    """An entry that was changed, or that does not follow from those before it."""
+class Head(Struct, frozen=True, kw_only=True):
+    """What a snapshot has beside the states of the rules."""
 
-    def __init__(self, record: int, sentence: str) -> None:
-        super().__init__(sentence)
-        self.record = record
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One line of the ledger of a pool.
-
-    ``body`` is None once the case was erased. ``digest`` is the hash of all the rest,
-    and ``chain`` that of the chain before and the digest. ``fitted`` are the files of
-    the pools whose hashes the entry of a refit has, as far as they are kept.
-    """
-
-    COLUMNS: ClassVar = ("n", "kind", "case", "at", "body", "digest", "chain")
-
-    n: int
-    kind: str
-    case: str | None
-    at: float
-    body: bytes | None
-    digest: bytes
-    chain: bytes
-    fitted: Mapping[str, bytes] = field(default_factory=dict)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether it can be made again: nothing of it was erased."""
-        if self.body is None:
-            return False
-        return self.kind != "refit" or set(self.content["pools"].values()) <= set(
-            self.fitted
-        )
-
-    @property
-    def content(self) -> dict[str, Any]:
-        """The body as values."""
-        if self.body is None:
-            raise RecordError(self.n, f"record {self.n} was erased")
-        try:
-            content: dict[str, Any] = json.loads(self.body)
-        except ValueError:
-            raise RecordError(self.n, f"record {self.n} cannot be read") from None
-        return content
-
-    def check(self, before: bytes) -> None:
-        """Refuse an entry that was changed, or that does not follow the one before."""
-        if self.body is not None and self.digest != digest(
-            self.kind, self.case, self.at, self.body
-        ):
-            raise RecordError(
-                self.n, f"record {self.n} was changed: its digest does not match"
-            )
-        if self.chain != sha256(before + self.digest).digest():
-            raise RecordError(
-                self.n,
-                f"record {self.n} does not follow record {self.n - 1}: a record was "
-                "changed, removed or inserted",
-            )
-        for mark, file in self.fitted.items():
-            if sha256(file).hexdigest() != mark:
-                raise RecordError(
-                    self.n, f"the pool that record {self.n} is about was changed"
-                )
+    pool: Pool
+    agents: list[str]
+    active: list[str]
+    rules: dict[str, messages.Rule]
+    champion: str
+    withdrawn: list[str] = []
+    endpoints: dict[str, AnyEndpoint] = {}
+    chain: str
 
 
-def digest(kind: str, case: str | None, at: float, body: bytes) -> bytes:
-    """Hash of an entry; the salt in its body keeps an erased one from being guessed."""
-    head = json.dumps([kind, case, float(at)])
-    return sha256(head.encode() + b"\n" + body).digest()
-
-
-class Deployment:
+class PoolState:
     """The state of a pool after its last entry."""
 
     def __init__(self) -> None:
@@ -136,10 +75,10 @@ class Deployment:
         self.active: tuple[str, ...] = ()
         self._places: tuple[tuple[str, ...], dict[str, int]] = ((), {})
         self.rules: dict[str, Rule] = {}
-        self.rule_configs: dict[str, RuleConfig] = {}
+        self.rule_configs: dict[str, messages.Rule] = {}
         self.champion = FIRST_RULE
         self.withdrawn: set[str] = set()
-        self.endpoints: dict[str, Endpoint] = {}
+        self.endpoints: dict[str, AnyEndpoint] = {}
 
     @property
     def pool(self) -> PoolConfig:
@@ -158,35 +97,41 @@ class Deployment:
             self._places = self.active, places
         return places
 
-    def record(
+    def apply(
         self,
-        kind: str,
-        case: str | None,
-        at: float,
-        content: Mapping[str, Any],
-        by: str | None = None,
+        record: Record,
+        case: str = "",
         fitted: Mapping[str, bytes] | None = None,
-    ) -> Entry:
-        """Apply what happened, and return the entry about it and whose token did it."""
-        whole = self._apply(kind, case, content, fitted)
-        whole |= {"salt": secrets.token_hex(8)}
-        if by is not None:
-            whole["by"] = by
-        return self._append(kind, case, at, whole)
+    ) -> Record:
+        """Let something happen, and return the record of it, with what followed.
+
+        If a rule refuses, others may have changed: the state is of no more use.
+        """
+        if isinstance(record, records.Refit):
+            return self._refit(record, fitted or {})
+        return STEPS[type(record)](self, record, case)
+
+    def follow(self, entry: Entry) -> None:
+        """Note the number and the chain of an entry that was applied."""
+        self.n, self.chain = entry.n, entry.chain
 
     def recover(self, entry: Entry) -> None:
         """Go on to the state after an entry; what it records is not computed again."""
+        record, case = entry.record, entry.case or ""
         try:
-            self._apply(
-                entry.kind, entry.case, entry.content, entry.fitted, recorded=True
-            )
+            if isinstance(record, records.Decide):
+                self._await_outcome(record, case)
+            elif isinstance(record, records.Settle):
+                self._settle(record, case, numbers(record.learned))
+            else:
+                self.apply(record, case, entry.fitted)
         except (LookupError, TypeError, ValueError) as error:
             if isinstance(error, TruepoolError):
                 raise
             raise RecordError(
                 entry.n, f"record {entry.n} ({entry.kind}) cannot be read: {error!r}"
             ) from error
-        self.n, self.chain = entry.n, entry.chain
+        self.follow(entry)
 
     def verify(self, entry: Entry) -> bool:
         """Make an entry again, and go on from what it records.
@@ -194,20 +139,20 @@ class Deployment:
         Refuses one that comes out otherwise; returns whether all bits are the same.
         """
         entry.check(self.chain)
-        written = entry.content
-        again = self._apply(entry.kind, entry.case, written, entry.fitted)
+        written = entry.record
+        again: Any = self.apply(written, entry.case or "", entry.fitted)
         same = True
-        for name, value in again.items():
-            given = written.get(name)
-            if name in ("learned", "hashes") and given is None:
+        for name in written.RESULTS:
+            given, value = getattr(written, name), getattr(again, name)
+            if name in ("learned", "hashes") and not given:
                 continue  # an older version recorded another hash
             if name == "learned":
                 given, value = numbers(given), numbers(value)
                 self._take_over(given)
             elif name == "decisions":  # those of the probabilities that are recorded
-                value = self._decisions(written["pooled"], written.get("columns"))
+                value = self._decisions(written.pooled, written.columns)
             elif name == "decision":
-                value = written["decisions"][written["champion"]]
+                value = written.decisions[written.champion]
             elif name == "hashes":  # of what is too large to be recorded
                 same = same and given == value
                 continue
@@ -219,7 +164,7 @@ class Deployment:
                     f"{name} than its replay: {given!r:.80} instead of {value!r:.80}",
                 )
             same = same and not difference
-        self.n, self.chain = entry.n, entry.chain
+        self.follow(entry)
         return same
 
     def pack(self) -> dict[str, bytes]:
@@ -228,27 +173,27 @@ class Deployment:
 
     def freeze(self) -> Callable[[], dict[str, bytes]]:
         """Return what packs the state of now, in another thread if need be."""
-        own = {
-            "pool": self.pool.to_dict(),
-            "agents": self.agents,
-            "active": self.active,
-            "rules": {name: rule.to_dict() for name, rule in self.rule_configs.items()},
-            "champion": self.champion,
-            "withdrawn": sorted(self.withdrawn),
-            "endpoints": {a: place.to_dict() for a, place in self.endpoints.items()},
-            "chain": self.chain.hex(),
-        }
+        own = Head(
+            pool=self.pool.message,
+            agents=list(self.agents),
+            active=list(self.active),
+            rules=dict(self.rule_configs),
+            champion=self.champion,
+            withdrawn=sorted(self.withdrawn),
+            endpoints=dict(self.endpoints),
+            chain=self.chain.hex(),
+        )
         frozen = {name: rule.freeze() for name, rule in self.rules.items()}
 
         def pack() -> dict[str, bytes]:
             states = {name: state() for name, state in frozen.items()}
-            return {"": json.dumps(own).encode(), **states}
+            return {"": msgspec.json.encode(own), **states}
 
         return pack
 
     @classmethod
-    def unpack(cls, n: int, states: Mapping[str, bytes]) -> "Deployment":
-        """Return the deployment after entry n."""
+    def unpack(cls, n: int, states: Mapping[str, bytes]) -> "PoolState":
+        """Return the state after entry n."""
         try:
             return cls._unpack(n, states)
         except (LookupError, TypeError, ValueError) as error:
@@ -259,20 +204,18 @@ class Deployment:
             ) from error
 
     @classmethod
-    def _unpack(cls, n: int, states: Mapping[str, bytes]) -> "Deployment":
-        own = json.loads(states[""])
+    def _unpack(cls, n: int, states: Mapping[str, bytes]) -> "PoolState":
+        own = msgspec.json.decode(states[""], type=Head)
         found = cls()
         found.n = found.snapshot = n
-        found.chain = bytes.fromhex(own["chain"])
-        pool = found.config = PoolConfig.parse(own["pool"])
-        found.agents, found.active = tuple(own["agents"]), tuple(own["active"])
-        found.champion = own["champion"]
-        found.withdrawn = set(own.get("withdrawn", ()))
-        for agent, place in own.get("endpoints", {}).items():
-            found.endpoints[agent] = Endpoint.parse(place)
-        for name, given in own["rules"].items():
-            config = found.rule_configs[name] = RuleConfig.parse(given)
-            rule = config.make(found.active, pool.labels, pool.costs, pool.open_cases)
+        found.chain = bytes.fromhex(own.chain)
+        pool = found.config = PoolConfig.parse(own.pool)
+        found.agents, found.active = tuple(own.agents), tuple(own.active)
+        found.champion, found.withdrawn = own.champion, set(own.withdrawn)
+        found.endpoints = dict(own.endpoints)
+        for name, config in own.rules.items():
+            found.rule_configs[name] = config
+            rule = pool.make_rule(config, found.active)
             rule.unpack(states[name])
             found.rules[name] = rule
         return found
@@ -348,124 +291,68 @@ class Deployment:
         with named_cases(lambda _: "this case"):
             return costs.resolve({name: [columns[name]] for name in costs.columns})
 
-    def _append(
-        self, kind: str, case: str | None, at: float, content: Mapping[str, Any]
-    ) -> Entry:
-        body = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
-        mark = digest(kind, case, at, body)
-        self.n += 1
-        self.chain = sha256(self.chain + mark).digest()
-        return Entry(self.n, kind, case, at, body, mark, self.chain)
-
-    def _apply(
-        self,
-        kind: str,
-        case: str | None,
-        content: Mapping[str, Any],
-        fitted: Mapping[str, bytes] | None = None,
-        *,
-        recorded: bool = False,
-    ) -> dict[str, Any]:
-        """Change the state by the inputs in the content; return it with its results.
-
-        If these are ``recorded`` in the content, they are taken over.
-        """
-        if recorded and kind == "decide":
-            return self._await_outcome(case or "", content)
-        if recorded and kind == "settle":
-            return self._settle(case or "", content, numbers(content.get("learned")))
-        if kind == "refit":
-            return self._refit(content, fitted or {})
-        steps: dict[str, Callable[[str, Mapping[str, Any]], dict[str, Any]]] = {
-            "create": self._create,
-            "join": self._join,
-            "leave": self._leave,
-            "endpoint": self._endpoint,
-            "challenge": self._challenge,
-            "promote": self._promote,
-            "withdraw": self._withdraw,
-            "decide": self._decide,
-            "settle": self._settle,
-            "drop": self._drop,
-            "erase": self._erase,
-            "snapshot": self._note_snapshot,
-        }
-        if kind not in steps:
-            raise LedgerError(f"no record is called {kind!r:.40}; upgrade truepool")
-        return steps[kind](case or "", content)
-
-    def _create(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
-        self.config = PoolConfig.parse(content["pool"])
+    def _create(self, record: records.Create, case: str) -> Record:
+        self.config = PoolConfig.parse(record.pool)
         self.agents = self.active = self.config.agents
         self.rules = {FIRST_RULE: self.config.make_rule()}
         self.rule_configs = {FIRST_RULE: self.config.rule}
-        return {"pool": self.config.to_dict()}
+        return structs.replace(record, pool=self.config.message)
 
-    def _join(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
-        agent = check_name("an agent", content["agent"])
+    def _join(self, record: records.Join, case: str) -> Record:
+        agent = check_name("an agent", record.agent)
         if agent in self.agents:
             raise SettingError(
                 f"agent {agent!r} is or was in the pool; take a new name"
             )
-        given = content.get("endpoint")
-        endpoint = None if given is None else Endpoint.parse(given)
         for rule in self.rules.values():
             rule.join(agent)
         self.agents, self.active = (*self.agents, agent), (*self.active, agent)
-        if endpoint is None:
-            return {"agent": agent}
-        self.endpoints[agent] = endpoint
-        return {"agent": agent, "endpoint": endpoint.to_dict()}
+        if record.endpoint is not None:
+            self.endpoints[agent] = record.endpoint
+        return record
 
-    def _endpoint(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    def _endpoint(self, record: records.SetEndpoint, case: str) -> Record:
         """Register where an agent answers, or that it answers nowhere."""
-        agent, given = content["agent"], content.get("endpoint")
+        agent = record.agent
         if agent not in self.active:
             raise RequestError("unknown", f"the pool has no agent {agent!r:.60}")
-        if given is None:
+        if record.endpoint is None:
             self.endpoints.pop(agent, None)
-            return {"agent": agent, "endpoint": None}
-        self.endpoints[agent] = Endpoint.parse(given)
-        return {"agent": agent, "endpoint": self.endpoints[agent].to_dict()}
+        else:
+            self.endpoints[agent] = record.endpoint
+        return record
 
-    def _leave(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
-        agent = content["agent"]
+    def _leave(self, record: records.Leave, case: str) -> Record:
         for rule in self.rules.values():
-            rule.leave(agent)
-        self.active = tuple(name for name in self.active if name != agent)
-        self.endpoints.pop(agent, None)
-        return {"agent": agent}
+            rule.leave(record.agent)
+        self.active = tuple(name for name in self.active if name != record.agent)
+        self.endpoints.pop(record.agent, None)
+        return record
 
-    def _challenge(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
-        name = check_name("a challenger", content["name"])
+    def _challenge(self, record: records.Challenge, case: str) -> Record:
+        name = check_name("a challenger", record.name)
         if name in self.rules:
             raise SettingError(f"a rule is called {name!r} already; take another name")
         if len(self.rules) >= MOST_RULES:
             raise SettingError(f"a pool has at most {MOST_RULES} rules; withdraw one")
-        config = RuleConfig.parse(content["rule"])
-        pool = self.pool
-        self.rules[name] = config.make(
-            self.active, pool.labels, pool.costs, pool.open_cases
-        )
-        self.rule_configs[name] = config
-        return {"name": name, "rule": config.to_dict()}
+        self.rules[name] = self.pool.make_rule(record.rule, self.active)
+        self.rule_configs[name] = record.rule
+        return record
 
-    def _promote(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
-        self.champion = self._known_rule(content["name"])
-        return {"name": self.champion}
+    def _promote(self, record: records.Promote, case: str) -> Record:
+        self.champion = self._known_rule(record.name)
+        return record
 
-    def _withdraw(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
-        name = self._known_rule(content["name"])
+    def _withdraw(self, record: records.Withdraw, case: str) -> Record:
+        name = self._known_rule(record.name)
         if name == self.champion:
             raise SettingError(f"rule {name!r} decides; promote another one first")
         del self.rules[name], self.rule_configs[name]
         self.withdrawn.add(name)
-        return {"name": name}
+        return record
 
-    def _decide(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
-        given, columns = content["reports"], content.get("columns") or {}
-        # A ledger sorts them by name, and sums depend on the order in their last bit.
-        reports = {agent: given[agent] for agent in self.agents if agent in given}
+    def _decide(self, record: records.Decide, case: str) -> Record:
+        columns, reports = record.columns, self._in_order(record.reports)
         champion = self.rules[self.champion]
         # The rule that decides comes first: it may refuse, and then nothing happened.
         pooled = {self.champion: champion.decide(case, reports)}
@@ -475,89 +362,86 @@ class Deployment:
                 pooled[name] = rule.decide(case, reports)
                 decisions[name] = self.decide(pooled[name], columns)
         weights, contributions = champion.explain(case, reports)
-        result = {
-            "reports": reports,
-            "pooled": {name: _plain(values) for name, values in pooled.items()},
-            "decisions": decisions,
-            "champion": self.champion,
-            "decision": decisions[self.champion],
-            "weights": weights,
-            "contributions": contributions,
-        }
-        others = {"columns": columns, "missing": content.get("missing")}
-        return result | {name: value for name, value in others.items() if value}
+        return structs.replace(
+            record,
+            reports=reports,
+            pooled={name: _plain(values) for name, values in pooled.items()},
+            decisions=decisions,
+            champion=self.champion,
+            decision=decisions[self.champion],
+            weights=weights,
+            contributions=contributions,
+        )
 
-    def _await_outcome(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    def _in_order(self, reports: Mapping[str, Any]) -> dict[str, Any]:
+        """Reports in the order of the agents.
+
+        A ledger sorts them by name, and sums depend on the order in their last bit.
+        """
+        return {agent: reports[agent] for agent in self.agents if agent in reports}
+
+    def _await_outcome(self, record: records.Decide, case: str) -> None:
         """Let the rules that decided a case wait for its outcome."""
-        given = content["reports"]
-        reports = {agent: given[agent] for agent in self.agents if agent in given}
-        for name in content["pooled"]:
+        reports = self._in_order(record.reports)
+        for name in record.pooled:
             self.rules[name].await_outcome(case, reports)
-        return dict(content)
 
     def _decisions(
-        self, pooled: Mapping[str, Any], columns: Mapping[str, Any] | None
+        self, pooled: Mapping[str, Any], columns: Mapping[str, Any]
     ) -> dict[str, int]:
         return {
-            name: self.decide(from_classes(np.array(values)), columns or {})
+            name: self.decide(from_classes(np.array(values)), columns)
             for name, values in pooled.items()
         }
 
     def _settle(
         self,
+        record: records.Settle,
         case: str,
-        content: Mapping[str, Any],
         recorded: Mapping[str, FloatArray] | None = None,
-    ) -> dict[str, Any]:
-        outcome, rules = content["outcome"], content["rules"]
-        for name in rules:
+    ) -> Record:
+        for name in record.rules:
             rule = self.rules[name]
-            rule.settle(case, outcome, (recorded or {}).get(name))
+            rule.settle(case, record.outcome, (recorded or {}).get(name))
             # In older ledgers a refit was no event: it was part of the outcome.
-            if "weights" in content and (files := rule.fit()):
+            if record.weights is not UNSET and (files := rule.fit()):
                 rule.refit(files)
-        found = {"outcome": outcome, "rules": rules}
-        return found if recorded else found | self._learned(rules)
+        return record if recorded else self._learned(record)
 
-    def _learned(self, rules: Sequence[str]) -> dict[str, Any]:
-        """What rules have learned; of many numbers only a hash."""
+    def _learned(self, record: records.Settle) -> Record:
+        """Add what rules have learned; of many numbers only a hash."""
         learned, hashes = {}, {}
-        for name in rules:
+        for name in record.rules:
             found = (self.rules[name].learned + 0.0).astype("<f8")  # no -0.0
             if found.size > MOST_LEARNED:
                 hashes[name] = sha256(found.tobytes()).hexdigest()
             elif found.size:
                 learned[name] = base64.b64encode(found.tobytes()).decode()
-        return {"learned": learned} | ({"hashes": hashes} if hashes else {})
+        return structs.replace(record, learned=learned, hashes=hashes or UNSET)
 
     def _take_over(self, learned: Mapping[str, FloatArray]) -> None:
         for name, found in learned.items():
             self.rules[name].take_over(found)
 
-    def _refit(
-        self, content: Mapping[str, Any], fitted: Mapping[str, bytes]
-    ) -> dict[str, Any]:
+    def _refit(self, record: records.Refit, fitted: Mapping[str, bytes]) -> Record:
         """Let a rule go on with pools that were fitted to settled cases."""
-        rule, hashes = self._known_rule(content["rule"]), content["pools"]
-        missing = [name for name, mark in hashes.items() if mark not in fitted]
-        if missing:
-            raise KeyError(missing[0])
-        self.rules[rule].refit({name: fitted[mark] for name, mark in hashes.items()})
-        return {"rule": rule, "cases": content["cases"], "pools": hashes}
+        files = {name: fitted[mark] for name, mark in record.pools.items()}
+        self.rules[self._known_rule(record.rule)].refit(files)
+        return record
 
-    def _drop(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
-        for name in content["rules"]:
+    def _drop(self, record: records.Drop, case: str) -> Record:
+        for name in record.rules:
             self.rules[name].drop(case)
-        return {"rules": content["rules"]}
+        return record
 
-    def _erase(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    def _erase(self, record: records.Erase, case: str) -> Record:
         self.erasure = self.n + 1
-        return {"entries": content["entries"]}
+        return record
 
-    def _note_snapshot(self, case: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    def _note_snapshot(self, record: records.Snapshot, case: str) -> Record:
         """Bind the state after an earlier entry to the chain."""
-        self.snapshot = max(self.snapshot, content["of"])
-        return {"of": content["of"], "states": content["states"]}
+        self.snapshot = max(self.snapshot, record.of)
+        return record
 
     def _known_rule(self, name: Any) -> str:
         if name not in self.rules:
@@ -566,13 +450,29 @@ class Deployment:
         return str(name)
 
 
+STEPS: dict[type[Record], Callable[[PoolState, Any, str], Record]] = {
+    records.Create: PoolState._create,
+    records.Join: PoolState._join,
+    records.SetEndpoint: PoolState._endpoint,
+    records.Leave: PoolState._leave,
+    records.Challenge: PoolState._challenge,
+    records.Promote: PoolState._promote,
+    records.Withdraw: PoolState._withdraw,
+    records.Decide: PoolState._decide,
+    records.Settle: PoolState._settle,
+    records.Drop: PoolState._drop,
+    records.Erase: PoolState._erase,
+    records.Snapshot: PoolState._note_snapshot,
+}
+
+
 def check_snapshot(n: int, states: Mapping[str, bytes], bound: Entry | None) -> None:
     """Refuse a snapshot that is not the one that its entry is about.
 
     One of an older version has no entry.
     """
     marks = {name: sha256(state).hexdigest() for name, state in states.items()}
-    if bound is not None and bound.content["states"] != marks:
+    if bound is not None and bound.record.states != marks:
         raise RecordError(
             n,
             f"the snapshot after record {n} was changed: record {bound.n} has "
@@ -609,7 +509,7 @@ def relative_difference(one: Any, other: Any) -> float:
     return difference if difference == difference else inf
 
 
-def numbers(learned: Mapping[str, str] | None) -> dict[str, FloatArray]:
+def numbers(learned: Any) -> dict[str, FloatArray]:
     """What each rule learned, as it is recorded in an entry."""
     return {
         name: np.frombuffer(base64.b64decode(text), "<f8").astype(np.float64)

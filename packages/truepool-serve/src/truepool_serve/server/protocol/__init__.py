@@ -1,1 +1,0 @@
-"""The messages of the service: .proto files, and their compiled descriptors."""
