@@ -76,7 +76,7 @@ def test_a_decision_names_tests_quantity_and_bound_and_a_refusal_its_reason(clai
 
 @each
 def test_a_test_named_after_a_claim_is_named_by_it(claim):
-    folder = ROOT / "reproduction" / "tests" / "claims"
+    folder = Path(__file__).parent
     mine = {
         name
         for path in folder.glob("test_*_claims.py")
