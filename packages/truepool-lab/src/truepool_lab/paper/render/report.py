@@ -250,13 +250,23 @@ def agreement_text(table: PlainData) -> str:
 
 
 def notes(table: PlainData) -> list[str]:
-    """Return why a table differs or is pending, and how it was read."""
-    level = table["level"]
+    """Return why a table differs or is pending, how it was read, and when measured."""
+    level, run = table["level"], table["run"]
     differs = level["match"] < level["cells"] or table["status"] == "pending"
     found = [f"Why: {table['cause']}"] if table["cause"] and differs else []
-    if not table["reading"]:
-        return found
-    return [*found, f"Reading ({BASES[table['basis']]}): {table['reading']}"]
+    if table["reading"]:
+        found.append(f"Reading ({BASES[table['basis']]}): {table['reading']}")
+    if run and run["outdated"]:
+        found.append(
+            f"Measured on {run['day']} with version {run['version']} of the "
+            "experiment, which has changed since: rows without a number of ours await "
+            "the next full run, and the reading is that of the new version."
+        )
+    elif run:
+        found.append(
+            f"Measured on {run['day']} with version {run['version']} of the experiment."
+        )
+    return found
 
 
 def layout(
