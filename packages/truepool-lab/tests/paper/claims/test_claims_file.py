@@ -5,6 +5,7 @@ import re
 import runpy
 from collections import Counter
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from truepool_lab.paper.expected import paper_tables
 from truepool_lab.paper.render import conclusions
 
 ROOT = Path(__file__).parents[5]
-DECIDED = ("holds", "does not hold")
+DECIDED = ("holds", "holds in part", "does not hold")
 CHECKS = ("assert", "raises", "warns")
 each = pytest.mark.parametrize("claim", every(), ids=lambda c: str(c.number))
 
@@ -87,7 +88,7 @@ def test_a_test_named_after_a_claim_is_named_by_it(claim):
     assert mine <= {test.partition("::")[2] for test in claim.tests}
 
 
-SAID = r"(holds?|do(?:es)? not hold|(?:is|are) not decidable|cannot be decided)"
+SAID = r"(holds? in part|holds?|do(?:es)? not hold|(?:is|are) not decidable|cannot be decided)"
 NUMBERS = r"[Cc]laims? ([\d, and]*\d)"
 REFERENCES = (
     re.compile(rf"{NUMBERS} (?:\([^)]*\) )?{SAID}\b"),
@@ -104,7 +105,9 @@ def quoted(text):
     direct, bracketed = REFERENCES
     found = [match.groups() for match in direct.finditer(text)]
     found += [(m.group(3), m.group(1)) for m in bracketed.finditer(text)]
-    plain = {"hold": "holds", "do not hold": "does not hold"}
+    plain = {
+        "hold": "holds", "do not hold": "does not hold", "hold in part": "holds in part",
+    }  # fmt: skip
     return [
         (int(number), plain.get(said, said if "hold" in said else "not decidable"))
         for numbers, said in found
@@ -126,6 +129,18 @@ def test_a_reason_quotes_the_verdict_that_the_other_claim_has(claim):
     for numbers in re.findall(NUMBERS, claim.reason):
         others = [int(number) for number in re.findall(r"\d+", numbers)]
         assert set(others) <= set(range(1, 212)) - {claim.number}
+
+
+def test_a_size_is_not_found_without_its_direction():
+    for direction, size in product(
+        ("holds", "does not hold", "not decidable"), repeat=2
+    ):
+        verdict = claims.in_parts(direction, size)
+        assert (verdict == "holds") == (direction == size == "holds")
+        assert (verdict == "holds in part") == (direction == "holds" != size)
+    in_part = [claim for claim in every() if claim.verdict == "holds in part"]
+    assert in_part
+    assert all(claim.direction and claim.size for claim in in_part)
 
 
 def test_every_printed_table_has_a_claim_about_it():

@@ -76,7 +76,7 @@ def test_the_grid_has_one_line_per_table():
     )  # fmt: skip
     assert [row[2] for row in shown.rows] == ["1.02", "none", "drawn", "pending", "none"]  # fmt: skip
     assert shown.notes == (
-        "Main conclusions of all published tables: 2 hold, 1 do not, 0 cannot be "
+        "Main conclusions of all published tables: 2 hold, 0 hold in part, 1 do not, 0 cannot be "
         "decided.",
         "Of 5 printed numbers 3 are within 20 % and 4 within sampling error. Not "
         "counted: 1 that a setting was fitted to, 0 true by construction, 0 running "

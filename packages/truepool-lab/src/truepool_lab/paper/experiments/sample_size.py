@@ -45,13 +45,13 @@ MORE = (
 )
 
 UNSW = (
-    "At full size UNSW-NB15 differs, of which one partition is at hand (55 % attacks, "
+    "Of UNSW-NB15 one partition is at hand (55 % attacks, "
     "not 64 %): VCG's printed recall there is 0.945 with 100 rows already, ours grows "
     "from 0.855 to 0.955; and Credit Card with 1,000 rows. "
 )
 WEIGHTS_CAUSE = (
-    "At full size only VCG with 200 rows of NSL-KDD differs: its weights are learned "
-    "from 40 of them here, and it then misses more than equal weights; learned from a "
+    "With 200 rows of NSL-KDD the weights of VCG are learned from 40 of them here, and "
+    "it then misses more than equal weights; learned from a "
     "fifth of all training rows (extra columns) it misses less than these from 100 "
     "rows on, as printed. "
 )
