@@ -43,8 +43,8 @@ def can_fail(path, name):
     return any(can_fail(path, other) for other in called & functions(path).keys())
 
 
-def test_all_211_claims_are_there_once_and_in_order():
-    assert [claim.number for claim in every()] == list(range(1, 212))
+def test_all_218_claims_are_there_once_and_in_order():
+    assert [claim.number for claim in every()] == list(range(1, 219))
 
 
 @each
@@ -128,7 +128,7 @@ def test_a_reason_quotes_the_verdict_that_the_other_claim_has(claim):
         assert said == every()[number - 1].verdict, number
     for numbers in re.findall(NUMBERS, claim.reason):
         others = [int(number) for number in re.findall(r"\d+", numbers)]
-        assert set(others) <= set(range(1, 212)) - {claim.number}
+        assert set(others) <= set(range(1, 219)) - {claim.number}
 
 
 def test_a_size_is_not_found_without_its_direction():
@@ -149,11 +149,11 @@ def test_every_printed_table_has_a_claim_about_it():
         for label, table in paper_tables().items()
         if table.kind == "table" and not about(label)
     }
-    assert without == {"tab:cicids_perclass", "tab:ece_binary", "tab:hyperparams", "tab:significance"}  # fmt: skip
+    assert without == {"tab:cicids_perclass", "tab:ece_binary", "tab:hyperparams"}  # fmt: skip
 
 
 def test_main_conclusions_are_about_what_can_be_true_or_false():
-    assert len(main()) == 16
+    assert len(main()) == 17
     for claim in main():
         assert claim.verdict != "definition"
         assert claim.reason.endswith(".")
@@ -163,9 +163,9 @@ def test_the_page_is_what_the_file_makes_and_its_counts_add_up():
     page = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
     assert page == conclusions.page()
     counts = Counter(claim.verdict for claim in every())
-    assert sum(counts.values()) == 211
+    assert sum(counts.values()) == 218
     assert f"{counts['does not hold']} do not hold" in page
-    assert page.count("\n| <a id=") == 211
+    assert page.count("\n| <a id=") == 218
     script = runpy.run_path(str(ROOT / "scripts/publish_reproduction.py"))
     assert script["conclusions"].page() == page
 
