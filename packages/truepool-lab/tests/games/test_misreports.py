@@ -25,7 +25,7 @@ def panel_of(cases=4000, offset=0.0, seed=0, **settings):
     return Panel(beliefs.values, beliefs.outcomes, agents=("ada", "bob", "cleo", "dan"))
 
 
-def test_at_the_costs_own_threshold_a_calibrated_pool_tempts_nobody():
+def test_at_the_costs_own_threshold_like_agents_with_a_calibrated_mean_gain_nothing():
     found = incentives(panel_of(), "mean", COSTS)
     assert not any(row.significant for row in found.rows)
     assert found.threshold == 1 / 11

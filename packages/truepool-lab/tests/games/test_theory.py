@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.special import expit, logit, ndtri
+from sklearn.linear_model import LogisticRegression
 
 from truepool.core.errors import SettingError, UnknownNameError
 from truepool.panel.costs import Costs
@@ -185,3 +187,49 @@ def test_theory_refuses_what_it_does_not_know():
         theory.miss_rates(5, 1.0, 0.3, 0.4)
     with pytest.raises(UnknownNameError, match="known: exact, linear"):
         theory.miss_rates(5, 0.5, 0.3, 0.4, response="cubic")
+
+
+def test_at_the_costs_threshold_a_calibrated_pool_does_not_make_truth_an_equilibrium():
+    # y has log-odds 2 x1 + 0.7 x2; one agent sees x1, the other x2, both calibrated.
+    # By quadrature, so that nothing is drawn.
+    x = ndtri((np.arange(400) + 0.5) / 400)
+    chance = expit(2 * x[:, None] + 0.7 * x)
+    knows_more, knows_less = chance.mean(axis=1), chance.mean(axis=0)
+    costs = Costs(fn=10, fp=1)
+    truthful = (knows_more[:, None] + knows_less) / 2
+
+    # The pool recalibrates the mean and decides at the threshold of the costs. That is
+    # a cut on the mean: the one that costs least, as Pr(y = 1) rises with the mean.
+    order = np.argsort(truthful, axis=None)
+    saved = costs.fn * chance - costs.fp * (1 - chance)
+    cut = truthful.ravel()[order[np.argmin(np.cumsum(saved.ravel()[order]))]]
+
+    def value(first, second):
+        return np.where((first[:, None] + second) / 2 > cut, saved, 0.0).mean()
+
+    def scaled(report, slope):
+        return expit(slope * np.log(report / (1 - report)))
+
+    truth = value(knows_more, knows_less)
+    shifts = (-0.2, -0.1, -0.05, -0.02, 0.02, 0.05, 0.1, 0.2)
+    for shift in shifts:  # no shift pays
+        assert value(np.clip(knows_more + shift, 0, 1), knows_less) < truth
+        assert value(knows_more, np.clip(knows_less + shift, 0, 1)) < truth
+    for slope in (0.5, 0.8, 1.25, 2):
+        assert value(scaled(knows_more, slope), knows_less) < truth
+    gain = value(knows_more, scaled(knows_less, 0.5)) - truth
+    assert gain == pytest.approx(0.004, abs=0.0005)
+
+    # A regression on both log-odds is nearly the chance given both reports, and no
+    # misreport can then gain more than what it still loses to that chance.
+    both = np.stack(np.broadcast_arrays(logit(knows_more)[:, None], logit(knows_less)))
+    features = both.reshape(2, -1).T
+    stacked = LogisticRegression(C=np.inf, max_iter=500).fit(
+        np.concatenate([features, features]),
+        np.repeat([1, 0], chance.size),
+        sample_weight=np.concatenate([chance.ravel(), 1 - chance.ravel()]),
+    )
+    pooled = stacked.predict_proba(features)[:, 1].reshape(chance.shape)
+    left = np.where(chance > costs.threshold, saved, 0.0).mean()
+    left -= np.where(pooled > costs.threshold, saved, 0.0).mean()
+    assert 0 <= left < gain / 100

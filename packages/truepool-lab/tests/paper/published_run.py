@@ -8,6 +8,7 @@ import numpy as np
 from scipy.stats import t
 
 from truepool_lab.paper.archive import from_jsonl
+from truepool_lab.paper.significance import split_factor
 
 ARCHIVE = Path(__file__).parents[4] / "docs" / "reproduction.jsonl"
 
@@ -36,6 +37,13 @@ def gap(label, one, other):
     """Mean difference of two cells over the repeats, and its standard error."""
     apart = repeats(label, *one) - repeats(label, *other)
     return apart.mean(), apart.std(ddof=1) / sqrt(len(apart))
+
+
+def p_of_splits(label, one, other):
+    """Two-sided p-value of a mean difference over overlapping 70/30 splits."""
+    apart = repeats(label, *one) - repeats(label, *other)
+    error = apart.std(ddof=1) / sqrt(len(apart)) * split_factor(len(apart))
+    return 2 * t.sf(abs(apart.mean()) / error, len(apart) - 1)
 
 
 def interval_of(values):

@@ -45,7 +45,7 @@ def test_judged_anew_they_come_out_the_same(run):
 
 def test_no_verdict_and_no_printed_number_is_kept(run):
     head, *rows = map(json.loads, to_jsonl(run).splitlines())
-    assert set(head) == {"size", "environment", "pending", "added"}
+    assert set(head) == {"size", "environment", "pending", "added", "runs"}
     assert {tuple(row) for row in rows} == {("table", "key", "column", "values")}
 
 

@@ -1,10 +1,18 @@
 import numpy as np
 import pytest
 from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
 
 from truepool import Panel
 from truepool_lab.paper.expected import paper_tables
-from truepool_lab.paper.methods import methods, platt_probabilities, pool_with, tally
+from truepool_lab.paper.methods import (
+    ON_LOG_ODDS,
+    methods,
+    platt_probabilities,
+    pool_with,
+    stack,
+    tally,
+)
 
 
 def some_panel(seed, cases=4000):
@@ -17,12 +25,17 @@ def some_panel(seed, cases=4000):
 
 def test_they_are_the_methods_of_the_main_table():
     keys = {key for (key,) in paper_tables()["tab:main_results"].keys}
-    assert set(methods()) == keys
+    panel = some_panel(0, cases=60)
+    assert set(methods()) - set(ON_LOG_ODDS.values()) | set(stack(panel, panel)) == keys
 
 
-def test_stacking_has_three_folds_as_in_the_paper():
-    for name in ("Stacking-LR", "Stacking-MLP"):
-        assert methods()[name].get_params()["cv"] == 3
+def test_a_second_level_regression_learns_from_probabilities_and_not_log_odds():
+    known, new = some_panel(0, cases=500), some_panel(1, cases=200)
+    model = LogisticRegression(max_iter=1000).fit(known.reports, known.outcomes)
+    expected = model.predict_proba(new.reports)[:, 1:]
+    np.testing.assert_allclose(stack(known, new)["Stacking-LR"], expected)
+    ours = pool_with(methods()[ON_LOG_ODDS["Stacking-LR"]], known, new)
+    assert np.abs(ours - expected).max() > 0.01
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.5])

@@ -8,6 +8,7 @@ from truepool_lab.paper.real_task import (
     ROWS,
     SOURCES,
     THRESHOLDS,
+    Task,
     prepare,
     task,
     ten_agents,
@@ -107,3 +108,24 @@ def test_without_the_data_one_sentence_names_the_folder(name, tmp_path, monkeypa
     monkeypatch.setattr("truepool.datasets.location.urlopen", unreachable)
     with pytest.raises(SourceError, match="TRUEPOOL_DATA"):
         task(name, None, FIRST)
+
+
+def test_cross_fitted_agents_report_on_rows_that_they_have_not_seen(rows, monkeypatch):
+    here = prepare(rows, FIRST)
+    learned = []
+    train = Task.train_agents
+
+    def spy(self, team=None, learn=None):
+        learned.append(np.asarray(learn))
+        return train(self, team, learn)
+
+    monkeypatch.setattr(Task, "train_agents", spy)
+    known, test = here.cross_fitted(CHEAP)
+    *folds, final = learned
+    labelled = np.setdiff1d(np.arange(400), here.test_rows)
+    held_out = [np.setdiff1d(labelled, fold) for fold in folds]
+    np.testing.assert_array_equal(np.sort(np.concatenate(held_out)), labelled)
+    np.testing.assert_array_equal(np.sort(final), labelled)
+    assert (len(known), len(test)) == (280, 120)
+    # A tree says 0 or 1 of a row that it was trained on; of these it is often wrong.
+    assert (known.reports.round() != known.outcomes[:, None]).mean() > 0.02

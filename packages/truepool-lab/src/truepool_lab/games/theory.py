@@ -78,7 +78,10 @@ def brier_gain(shift: float, offset: float) -> float:
 
 
 def vcg_threshold(costs: Costs) -> float:
-    """Return the threshold at which truth is a VCG equilibrium of a calibrated pool.
+    """Return the threshold at which VCG agents cannot gain by one shift for all cases.
+
+    That is so where the pool is calibrated. Other misreports gain nothing only where no
+    agent can decide better than the pool, as with Pr(y = 1 given all reports).
 
     >>> round(vcg_threshold(Costs(fn=10, fp=1)), 4)
     0.0909

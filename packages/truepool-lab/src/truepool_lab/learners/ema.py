@@ -27,7 +27,12 @@ class Settings(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True)
 class EMA(CreditLearner):
-    r"""Weights by :math:`D_i \leftarrow (1 - \alpha) D_i + \alpha \Delta_i`."""
+    r"""Weights by :math:`D_i \leftarrow (1 - \alpha) D_i + \alpha \Delta_i`.
+
+    This averages contributions, and weights follow from the average. The paper
+    decays the weights themselves ("smooth decay of historical weights") and does not
+    say of what the new ones are made.
+    """
 
     name: ClassVar[str] = "ema"
     exemptions: ClassVar = EXEMPTIONS

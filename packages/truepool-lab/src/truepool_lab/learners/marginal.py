@@ -14,10 +14,12 @@ class Marginal(Exponential):
 
     :math:`\Delta_i = \ell(p_{-i}, y) - \ell(p, y)` at the current weights, and by
     default :math:`\eta = \sqrt{\ln N / T}` (thm:regret). It does **not** have the
-    regret bound that the paper states for it: to first order :math:`\Delta_i` is
-    proportional to :math:`w_i / (1 - w_i)`, so small weights hardly change, and the
-    step shrinks like 1 / N (READINGS 3). If one agent has nearly all the weight, the
-    others are weighted equally in its absence, which keeps the update finite.
+    regret bound that the paper states for it, with three agents not even where the
+    loss is linear in the weights: to first order :math:`\Delta_i` is proportional to
+    :math:`w_i / (1 - w_i)`, so small weights hardly change, and the step shrinks like
+    1 / N (READINGS 3). With two agents and such a loss it is Hedge. If one agent has
+    nearly all the weight, the others are weighted equally in its absence, which keeps
+    the update finite.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Results: every table beside the paper's, as values and as plain data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from truepool.core.engine import Row
@@ -18,13 +18,21 @@ Status: TypeAlias = Literal["compared", "drawn", "not printed", "pending"]
 """What became of a table; one of our own is not printed."""
 
 
+@dataclass(frozen=True)
+class Run:
+    """Version of the experiment that measured a table, and the day."""
+
+    version: str
+    day: str
+
+
 @dataclass(frozen=True, eq=False)
 class Answer:
     """One table or figure: what is printed, what we measured, and how it was read.
 
     A table has one answer per reading; ``variant`` names a reading other than the
     first. ``rows`` are all that the experiment measured: a figure may draw those of a
-    table.
+    table. ``run`` says by which version of the experiment it was measured, and when.
     """
 
     table: PaperTable
@@ -34,6 +42,14 @@ class Answer:
     rows: tuple[Row, ...] = ()
     experiment: Experiment | None = None
     variant: str = ""
+    run: Run | None = None
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the experiment has changed since it was measured."""
+        if self.run is None or self.experiment is None:
+            return False
+        return self.run.version != self.experiment.version
 
     @property
     def label(self) -> str:
@@ -73,6 +89,7 @@ class Answer:
             "reading": self.reading.reading,
             "cause": self.reading.cause,
             "experiment": self.experiment and self.experiment.name,
+            "run": self.run and {**asdict(self.run), "outdated": self.outdated},
             "seeds": self.table.seeds,
             "row_key": list(self.table.row_key),
             "columns": [] if self.reading.title else list(self.table.columns),
@@ -119,6 +136,7 @@ def answered(
     *,
     variant: str = "",
     rows: tuple[Row, ...] = (),
+    run: Run | None = None,
 ) -> Answer:
     """Judge what was measured; the points of a figure are not printed in the paper."""
     drawn = table.kind == "figure"
@@ -126,7 +144,7 @@ def answered(
     status: Status = "compared"
     if drawn or reading.title:
         status = "drawn" if drawn else "not printed"
-    return Answer(table, reading, cells, status, rows, experiment, variant)
+    return Answer(table, reading, cells, status, rows, experiment, variant, run)
 
 
 def _cell_data(place: Place, cell: CellVerdict) -> dict[str, Any]:

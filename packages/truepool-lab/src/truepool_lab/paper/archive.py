@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from truepool.core.engine import Row
-from truepool_lab.paper.answers import Answer, Reproduction, answered
+from truepool_lab.paper.answers import Answer, Reproduction, Run, answered
 from truepool_lab.paper.expected import paper_tables
 from truepool_lab.paper.experiments import find, with_variants
 from truepool_lab.paper.interface import Reading
@@ -30,6 +31,7 @@ def to_jsonl(run: Reproduction) -> str:
             if answer.status == "pending"
         },
         "added": list(run.added),
+        "runs": _runs(run),
     }
     return _join([head, *_rows(run)])
 
@@ -43,6 +45,7 @@ def add(text: str, run: Reproduction) -> str:
     later = [answer.label for answer in run.answers if answer.status != "pending"]
     kept = [row for row in rows if row["table"] not in later]
     head["added"] = list(dict.fromkeys([*head.get("added", []), *later]))
+    head["runs"] = {**head.get("runs", {}), **_runs(run)}
     for label in later:
         head["pending"].pop(label, None)
     return _join([head, *kept, *_rows(run)])
@@ -69,6 +72,11 @@ def _rows(run: Reproduction) -> list[Row]:
         for place, cell in answer.cells.items()
         if cell.measured is not None
     ]
+
+
+def _runs(run: Reproduction) -> dict[str, dict[str, str]]:
+    """By which version of its experiment each table was measured, and when."""
+    return {answer.label: asdict(answer.run) for answer in run.answers if answer.run}
 
 
 def _join(lines: list[dict[str, Any]]) -> str:
@@ -98,4 +106,5 @@ def _answer(label: str, run: Mapping[str, Any], rows: list[Row]) -> Answer:
         if row["table"] == label
     }
     reading = kind.readings[label].for_size(run["size"])
-    return answered(table, reading, ours, kind(), variant=variant)
+    found = Run(**run["runs"][label])
+    return answered(table, reading, ours, kind(), variant=variant, run=found)

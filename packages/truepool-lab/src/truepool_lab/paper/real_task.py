@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
+from sklearn.model_selection import StratifiedKFold
 
 from truepool import Features, Panel, agents, datasets
 from truepool.core.arrays import FloatArray, IntArray
@@ -34,6 +35,9 @@ FIFTH = 25_192
 """Rows of ``KDDTrain+_20Percent``: the first of NSL-KDD's train file."""
 PACKAGES = dict.fromkeys(("lightgbm", "catboost", "xgboost"), "truepool[agents]")
 NEURAL = {**PACKAGES, "torch": "truepool-lab[neural]"}
+
+STACKING_FOLDS = 3
+"""Folds by which agents report on the rows that they learn from (sec:experiments)."""
 
 PROTOCOL = (
     "Agents LightGBM, CatBoost, XGBoost, random forest and MLP as in tab:hyperparams, "
@@ -70,6 +74,29 @@ class Task:
         """Return reports to learn weights from, and reports to test them on."""
         trained = self.train_agents(team)
         return trained.panel(self.validation_rows), trained.panel(self.test_rows)
+
+    def cross_fitted(
+        self, team: Mapping[str, Any] | None = None, labelled: IntArray | None = None
+    ) -> tuple[Panel, Panel]:
+        """Return reports to stack on, by 3-fold cross-validation, and on test rows.
+
+        A report on a labelled row (default: all rows but those of the test) comes from
+        agents trained on the two folds without it; those on test rows come from agents
+        trained on all labelled rows.
+        """
+        if labelled is None:
+            labelled = np.concatenate([self.train_rows, self.validation_rows])
+        folds = StratifiedKFold(STACKING_FOLDS, shuffle=True, random_state=self.seed)
+        parts = [
+            self.train_agents(team, labelled[learn]).panel(labelled[rest])
+            for learn, rest in folds.split(labelled, self.y[labelled])
+        ]
+        known = Panel(
+            np.concatenate([part.reports for part in parts]),
+            np.concatenate([part.outcomes for part in parts]),
+            agents=parts[0].agents,
+        )
+        return known, self.train_agents(team, labelled).panel(self.test_rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 import os
 import platform
 from collections.abc import Mapping, Sequence
+from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from truepool.core.engine import (
     no_progress,
     run,
 )
-from truepool_lab.paper.answers import Answer, Reproduction, answered
+from truepool_lab.paper.answers import Answer, Reproduction, Run, answered
 from truepool_lab.paper.expected import paper_tables
 from truepool_lab.paper.experiments import every, find, obstacle, with_variants
 from truepool_lab.paper.interface import (
@@ -95,6 +96,7 @@ def _answer(
         experiments[kind.name],
         variant=variant,
         rows=mine,
+        run=Run(kind.version, date.today().isoformat()),
     )
 
 

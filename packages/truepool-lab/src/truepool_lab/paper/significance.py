@@ -1,6 +1,7 @@
 """Whether two methods differ over the seeds: apd:significance."""
 
 from collections.abc import Sequence
+from math import sqrt
 
 import numpy as np
 
@@ -21,6 +22,18 @@ def by_seed(rows: Sequence[Row], table: str, method: str, column: str) -> FloatA
         for row in rows
         if (row["table"], row["key"], row["column"]) == (table, [method], column)
     ])  # fmt: skip
+
+
+def split_factor(repeats: int, test: float = 0.3) -> float:
+    """Factor on the standard error of a mean over overlapping splits of one data set.
+
+    Splits share rows, so their spread is too small by this factor (Nadeau and Bengio
+    2003); ``test`` is the share of the rows that is tested on.
+
+    >>> round(split_factor(10), 2), round(split_factor(5), 2)
+    (2.3, 1.77)
+    """
+    return sqrt(1 + repeats * test / (1 - test))
 
 
 def comparison_rows(

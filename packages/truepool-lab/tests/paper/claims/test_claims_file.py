@@ -5,6 +5,7 @@ import re
 import runpy
 from collections import Counter
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from truepool_lab.paper.expected import paper_tables
 from truepool_lab.paper.render import conclusions
 
 ROOT = Path(__file__).parents[5]
-DECIDED = ("holds", "does not hold")
+DECIDED = ("holds", "holds in part", "does not hold")
 CHECKS = ("assert", "raises", "warns")
 each = pytest.mark.parametrize("claim", every(), ids=lambda c: str(c.number))
 
@@ -42,8 +43,8 @@ def can_fail(path, name):
     return any(can_fail(path, other) for other in called & functions(path).keys())
 
 
-def test_all_211_claims_are_there_once_and_in_order():
-    assert [claim.number for claim in every()] == list(range(1, 212))
+def test_all_218_claims_are_there_once_and_in_order():
+    assert [claim.number for claim in every()] == list(range(1, 219))
 
 
 @each
@@ -76,7 +77,7 @@ def test_a_decision_names_tests_quantity_and_bound_and_a_refusal_its_reason(clai
 
 @each
 def test_a_test_named_after_a_claim_is_named_by_it(claim):
-    folder = ROOT / "reproduction" / "tests" / "claims"
+    folder = Path(__file__).parent
     mine = {
         name
         for path in folder.glob("test_*_claims.py")
@@ -87,7 +88,7 @@ def test_a_test_named_after_a_claim_is_named_by_it(claim):
     assert mine <= {test.partition("::")[2] for test in claim.tests}
 
 
-SAID = r"(holds?|do(?:es)? not hold|(?:is|are) not decidable|cannot be decided)"
+SAID = r"(holds? in part|holds?|do(?:es)? not hold|(?:is|are) not decidable|cannot be decided)"
 NUMBERS = r"[Cc]laims? ([\d, and]*\d)"
 REFERENCES = (
     re.compile(rf"{NUMBERS} (?:\([^)]*\) )?{SAID}\b"),
@@ -104,7 +105,9 @@ def quoted(text):
     direct, bracketed = REFERENCES
     found = [match.groups() for match in direct.finditer(text)]
     found += [(m.group(3), m.group(1)) for m in bracketed.finditer(text)]
-    plain = {"hold": "holds", "do not hold": "does not hold"}
+    plain = {
+        "hold": "holds", "do not hold": "does not hold", "hold in part": "holds in part",
+    }  # fmt: skip
     return [
         (int(number), plain.get(said, said if "hold" in said else "not decidable"))
         for numbers, said in found
@@ -125,7 +128,19 @@ def test_a_reason_quotes_the_verdict_that_the_other_claim_has(claim):
         assert said == every()[number - 1].verdict, number
     for numbers in re.findall(NUMBERS, claim.reason):
         others = [int(number) for number in re.findall(r"\d+", numbers)]
-        assert set(others) <= set(range(1, 212)) - {claim.number}
+        assert set(others) <= set(range(1, 219)) - {claim.number}
+
+
+def test_a_size_is_not_found_without_its_direction():
+    for direction, size in product(
+        ("holds", "does not hold", "not decidable"), repeat=2
+    ):
+        verdict = claims.in_parts(direction, size)
+        assert (verdict == "holds") == (direction == size == "holds")
+        assert (verdict == "holds in part") == (direction == "holds" != size)
+    in_part = [claim for claim in every() if claim.verdict == "holds in part"]
+    assert in_part
+    assert all(claim.direction and claim.size for claim in in_part)
 
 
 def test_every_printed_table_has_a_claim_about_it():
@@ -134,11 +149,11 @@ def test_every_printed_table_has_a_claim_about_it():
         for label, table in paper_tables().items()
         if table.kind == "table" and not about(label)
     }
-    assert without == {"tab:cicids_perclass", "tab:ece_binary", "tab:hyperparams", "tab:significance"}  # fmt: skip
+    assert without == {"tab:cicids_perclass", "tab:ece_binary", "tab:hyperparams"}  # fmt: skip
 
 
 def test_main_conclusions_are_about_what_can_be_true_or_false():
-    assert len(main()) == 16
+    assert len(main()) == 17
     for claim in main():
         assert claim.verdict != "definition"
         assert claim.reason.endswith(".")
@@ -148,9 +163,9 @@ def test_the_page_is_what_the_file_makes_and_its_counts_add_up():
     page = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
     assert page == conclusions.page()
     counts = Counter(claim.verdict for claim in every())
-    assert sum(counts.values()) == 211
+    assert sum(counts.values()) == 218
     assert f"{counts['does not hold']} do not hold" in page
-    assert page.count("\n| <a id=") == 211
+    assert page.count("\n| <a id=") == 218
     script = runpy.run_path(str(ROOT / "scripts/publish_reproduction.py"))
     assert script["conclusions"].page() == page
 

@@ -99,6 +99,19 @@ def test_claim_004_the_price_of_vcg_is_lowest_here_and_not_about_1():
     assert alarms - T_9 * error > 0.4
 
 
+def test_claim_004_in_the_papers_own_loss_the_price_of_vcg_is_lowest():
+    # def:poa is about losses: FN 10, FP 1 per case. At the canonical point.
+    costs = Costs(fn=10, fp=1)
+    game = Game(5, 0.5, 0.3, threshold=0.3, costs=costs, cases=20_000)
+    price = {
+        paid: game.solve(paid).price_cost.ratio
+        for paid in ("vcg", "brier", "externality")
+    }
+    assert price["vcg"] == pytest.approx(0.54, abs=0.02)
+    assert price["brier"] == pytest.approx(1, abs=0.01)
+    assert price["externality"] == pytest.approx(1, abs=0.01)
+
+
 @pytest.mark.parametrize("label", ["tab:poa", "tab:observability_basic"])
 def test_claims_004_077_externality_is_lower_in_the_inferred_games(label):
     if label == "tab:poa":

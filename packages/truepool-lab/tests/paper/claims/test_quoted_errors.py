@@ -61,7 +61,8 @@ CICIDS, BEST, F1 = "tab:cicids2017", "Best Individual", "F1-macro"
 FEW, VCG = "tab:data_eff_fine", "VCG (5 agents)"
 FRAUD, FRAUD_3 = "Credit Card/FN", "Credit Card at 0.3/FN"
 POA, MAIN, ATTACK, TWELVE = "tab:poa", "tab:main_results", "tab:adversarial", "tab:multiclass"  # fmt: skip
-UNSW, MLP, FLIPPED = "UNSW-NB15", "Stacking-MLP", ("label-flip", 50)
+LR = "Stacking-LR, on log-odds"
+UNSW, MLP, FLIPPED = "UNSW-NB15", "Stacking-MLP, on log-odds", ("label-flip", 50)
 THREE = ("NSL-KDD", "Credit Card", UNSW)
 QUOTED = [
     (3, "1.01 ± 0.01", lambda: repeats(POA, "Brier", "PoA, calibrated")),
@@ -79,7 +80,7 @@ QUOTED = [
     (62, "0.953 ± 0.003", lambda: repeats("tab:empirical_rho", "Credit Card", "mean rho")),
     (62, "0.989 ± 0.0003", lambda: repeats("tab:empirical_rho", "NSL-KDD", "mean rho")),
     (63, "4.2 ± 0.1", lambda: repeats("tab:corr_poa@inferred", "Brier", "rho=0.95")),
-    (70, "0.0011 ± 0.0005", lambda: on(MAIN, f"{UNSW}/FN", "VCG", "Stacking-LR")),
+    (70, "0.0011 ± 0.0005", lambda: on(MAIN, f"{UNSW}/FN", "VCG", LR)),
     (72, "+0.001 ± 0.004", lambda: on(MAIN, FRAUD, "Majority Vote", "VCG")),
     (72, "+0.009 ± 0.005", lambda: on(MAIN, FRAUD, BEST, "VCG")),
     (74, "0.36 ± 0.09", lambda: repeats(ATTACK, FLIPPED, "TrimmedMean")),
@@ -103,7 +104,7 @@ QUOTED = [
     (91, "0.017 ± 0.006", lambda: repeats("tab:perclass", "Infiltration", "VCG")),
     (108, "0.113 ± 0.019", lambda: on(CICIDS, F1, BEST, "Majority Vote")),
     (108, "0.117 ± 0.019", lambda: on(CICIDS, F1, "VCG", "Majority Vote")),
-    (109, "0.021 ± 0.004", lambda: on("tab:main_results", FRAUD, BEST, "Stacking-LR")),
+    (109, "0.021 ± 0.004", lambda: on("tab:main_results", FRAUD, BEST, LR)),
     (109, "0.018 ± 0.004", lambda: on("tab:main_results", FRAUD, BEST, "Brier")),
     (140, "0.417 ± 0.001", lambda: repeats("tab:ic_verify", "VCG", "utility gap")),
     (140, "0.00194 ± 0.00004", lambda: repeats("tab:ic_verify", "VCG, offset +0.36", "utility gap")),
@@ -154,11 +155,12 @@ QUOTED = [
     (178, "0.080 ± 0.003", lambda: repeats("tab:poa_n_rho@inferred", ("equilibrium FN", 20), "rho=0.8")),
     (188, "0.013 ± 0.010", lambda: on(CICIDS, F1, BEST, "Brier")),
     (188, "-0.003 ± 0.005", lambda: on(CICIDS, F1, BEST, "VCG")),
-    (189, "0.000 ± 0.006", lambda: on("tab:tabnet", FRAUD_3, "VCG", "Stacking-LR")),
-    (189, "-0.011 ± 0.008", lambda: on("tab:tabnet", FRAUD_3, "VCG", "Stacking-MLP")),
-    (189, "0.020 ± 0.007", lambda: on("tab:tabnet", FRAUD, "VCG", "Stacking-LR")),
-    (189, "0.016 ± 0.009", lambda: on("tab:tabnet", FRAUD, "VCG", "Stacking-MLP")),
-    (189, "0.0003 ± 0.0001", lambda: on("tab:tabnet", "NSL-KDD/FN", "VCG", "Stacking-LR")),
+    (189, "0.000 ± 0.006", lambda: on("tab:tabnet", FRAUD_3, "VCG", LR)),
+    (189, "-0.011 ± 0.008", lambda: on("tab:tabnet", FRAUD_3, "VCG", MLP)),
+    (189, "0.020 ± 0.007", lambda: on("tab:tabnet", FRAUD, "VCG", LR)),
+    (189, "0.016 ± 0.009", lambda: on("tab:tabnet", FRAUD, "VCG", MLP)),
+    (189, "0.0003 ± 0.0001", lambda: on("tab:tabnet", "NSL-KDD/FN", "VCG", LR)),
+    (212, "0.0001 ± 0.0001", lambda: on("tab:significance", "FN", "Brier", "VCG")),
 ]  # fmt: skip
 
 

@@ -31,7 +31,7 @@ def table(status="compared", cells=(), reading="", cause="", columns=(), **chang
         "kind": "table", "title": "A <title>", "section": "s", "shows": "",
         "status": status, "conclusions": [], "level": level(),
         "order": {"same": 0, "reversed": 0, "open": 0}, "basis": "ours",
-        "reading": reading, "cause": cause, "experiment": "x", "row_key": ["method"],
+        "reading": reading, "cause": cause, "experiment": "x", "run": None, "row_key": ["method"],
         "columns": list(columns), "cells": list(cells), **changed,
     }  # fmt: skip
 
@@ -76,7 +76,7 @@ def test_the_grid_has_one_line_per_table():
     )  # fmt: skip
     assert [row[2] for row in shown.rows] == ["1.02", "none", "drawn", "pending", "none"]  # fmt: skip
     assert shown.notes == (
-        "Main conclusions of all published tables: 2 hold, 1 do not, 0 cannot be "
+        "Main conclusions of all published tables: 2 hold, 0 hold in part, 1 do not, 0 cannot be "
         "decided.",
         "Of 5 printed numbers 3 are within 20 % and 4 within sampling error. Not "
         "counted: 1 that a setting was fitted to, 0 true by construction, 0 running "
@@ -221,3 +221,12 @@ def test_what_cannot_be_written_is_said(tmp_path):
     with pytest.raises(SourceError, match="cannot be written into: File exists"):
         report.write(DATA, {"fig:b": page}, tmp_path)
     assert report.write(DATA, {}, tmp_path)[0].read_text() == report.markdown(DATA)
+
+
+def test_a_table_says_by_which_version_of_its_experiment_it_was_measured():
+    run = {"version": "2", "day": "2026-01-31", "outdated": False}
+    (fresh,) = report.notes(table(run=run))
+    assert "2026-01-31" in fresh
+    (old,) = report.notes(table(run={**run, "outdated": True}))
+    assert old.startswith(fresh.removesuffix("."))
+    assert len(old) > len(fresh)

@@ -16,8 +16,8 @@ class VCG(Payment):
     r"""Utility :math:`V(m) - V(m_{-i})`, V minus the loss of the pool (sec:problem).
 
     With ``loss='cost'`` (the paper's) V is minus the cost of the decision. Every agent
-    then maximises V; truth is a best response only where the pool is already V-optimal
-    (READINGS 2), that is near ``costs.threshold`` for a calibrated pool.
+    then maximises V; truth is a best response only where the agent cannot decide better
+    than the pool (READINGS 2): at ``costs.threshold``, of Pr(y = 1 given all reports).
     """
 
     name: ClassVar[str] = "vcg"

@@ -7,12 +7,14 @@ from importlib.resources import files
 from typing import Any, Literal, TypeAlias
 
 ClaimVerdict: TypeAlias = Literal[
-    "holds", "does not hold", "not decidable", "definition"
+    "holds", "holds in part", "does not hold", "not decidable", "definition"
 ]
 Source: TypeAlias = Literal["stated", "inferred", "ours", "print", "theory"]
 
 VERDICTS: dict[ClaimVerdict, str] = {
     "holds": "A test shows it.",
+    "holds in part": "Of a direction and a size that it states, a test shows the "
+    "direction; the size is another, or cannot be decided.",
     "does not hold": "A test shows that it is false as stated.",
     "not decidable": "The paper gives too little, or it needs what we do not have.",
     "definition": "A definition, a setting or a statement about the paper itself.",
@@ -33,7 +35,8 @@ class Claim:
     A verdict of ``holds`` or ``does not hold`` names its tests, the ``quantity`` that
     they look at, and the ``bound`` which the claim asks for. ``reading`` is the basis
     of the verdict; ``headline`` marks a main conclusion; ``tables`` are those that the
-    claim is about.
+    claim is about. A claim that states a direction and a size has a verdict on each,
+    from which its own follows (`in_parts`).
     """
 
     number: int
@@ -47,6 +50,8 @@ class Claim:
     reason: str = ""
     tables: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
+    direction: ClaimVerdict | None = None
+    size: ClaimVerdict | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a page of tables shows of it."""
@@ -64,7 +69,7 @@ def every() -> tuple[Claim, ...]:
     """All claims in the order of their numbers.
 
     >>> len(every()), every()[36].verdict
-    (211, 'does not hold')
+    (218, 'does not hold')
     """
     text = (files(__name__) / "claims.toml").read_text(encoding="utf-8")
     return tuple(_claim(entry) for entry in tomllib.loads(text)["claim"])
@@ -74,7 +79,20 @@ def _claim(entry: dict[str, Any]) -> Claim:
     lists: dict[str, Any] = {
         name: tuple(value) for name, value in entry.items() if isinstance(value, list)
     }
+    if "direction" in entry:
+        lists["verdict"] = in_parts(entry["direction"], entry["size"])
     return Claim(**{**entry, **lists})
+
+
+def in_parts(direction: ClaimVerdict, size: ClaimVerdict) -> ClaimVerdict:
+    """Return the verdict on a claim that states a direction and a size.
+
+    >>> in_parts("holds", "does not hold"), in_parts("does not hold", "not decidable")
+    ('holds in part', 'does not hold')
+    """
+    if direction == "holds" and size != "holds":
+        return "holds in part"
+    return direction
 
 
 def about(label: str) -> tuple[Claim, ...]:

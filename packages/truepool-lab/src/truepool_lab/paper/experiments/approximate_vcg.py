@@ -33,10 +33,9 @@ class ApproximateVCG(Experiment):
             "60 % of the features; VCG by the 0/1 cost loss at threshold 0.5, learned "
             "on a fifth of the training rows with k removals drawn for every case; "
             "latency is the time to learn the weights, a case, on the machine at hand.",
-            "At full size only latencies differ: exact credit is compiled here and "
-            "shares one sum a case, so that drawing k removals is slower than trying "
-            "all, and saves nothing; errors are as printed or smaller, and stay below "
-            "0.005 at k = 1 as the paper says.",
+            "Exact credit is compiled here and shares one sum a case, so that drawing "
+            "k removals is slower than trying all, and saves nothing. At k = 1 errors "
+            "stay below 0.005, as the paper says.",
             methods="none",
             constructed=("5, 5 | FN error", "10, 10 | FN error", "20, 20 | FN error"),
             timed=("* | latency (ms)",),

@@ -23,8 +23,8 @@ READING = (
     "The paper's five models with all features, each on a fifth of the 70 % of "
     "training rows, no two on the same; that leaves no rows to learn weights from, so "
     "pools learn from what all agents say of the training rows, a fifth of which each "
-    f"was trained on; {METHODS_READING}; threshold 0.5, ECE in 15 bins. In the extra "
-    "row "
+    f"was trained on; {METHODS_READING}, stacking on log-odds; threshold 0.5, "
+    "ECE in 15 bins. In the extra row "
     f"'{SILENT}' no report is learned from that its agent was trained on."
 )
 

@@ -91,6 +91,7 @@ def verdicts(table: PlainData) -> str:
     found = Counter(claim["verdict"] for claim in table["conclusions"])
     words = {
         "holds": ("holds", "hold"),
+        "holds in part": ("holds in part", "hold in part"),
         "does not hold": ("does not hold", "do not hold"),
         "not decidable": ("not decidable", "not decidable"),
     }
@@ -118,7 +119,7 @@ def conclusion_counts(data: PlainData) -> str:
     found = Counter(claim["verdict"] for claim in data["conclusions"])
     return (
         f"Main conclusions of all published tables: {found['holds']} hold, "
-        f"{found['does not hold']} do not, "
+        f"{found['holds in part']} hold in part, {found['does not hold']} do not, "
         f"{found['not decidable']} cannot be decided."
     )
 
@@ -250,13 +251,41 @@ def agreement_text(table: PlainData) -> str:
 
 
 def notes(table: PlainData) -> list[str]:
-    """Return why a table differs or is pending, and how it was read."""
-    level = table["level"]
+    """Return why a table differs or is pending, how it was read, and when measured."""
+    level, run = table["level"], table["run"]
     differs = level["match"] < level["cells"] or table["status"] == "pending"
-    found = [f"Why: {table['cause']}"] if table["cause"] and differs else []
-    if not table["reading"]:
-        return found
-    return [*found, f"Reading ({BASES[table['basis']]}): {table['reading']}"]
+    found = [f"Apart: {text}." for text in [apart(table)] if text]
+    found += [f"Why: {table['cause']}"] if table["cause"] and differs else []
+    if table["reading"]:
+        found.append(f"Reading ({BASES[table['basis']]}): {table['reading']}")
+    if run and run["outdated"]:
+        found.append(
+            f"Measured on {run['day']} with version {run['version']} of the "
+            "experiment, which has changed since: rows without a number of ours await "
+            "the next full run, and the reading is that of the new version."
+        )
+    elif run:
+        found.append(
+            f"Measured on {run['day']} with version {run['version']} of the experiment."
+        )
+    return found
+
+
+def apart(table: PlainData) -> str:
+    """Where numbers that are evidence are apart: by column, how many of how many.
+
+    >>> cell = {"column": "FN", "kind": "evidence"}
+    >>> apart({"cells": [{**cell, "verdict": "apart"}, {**cell, "verdict": "match"}]})
+    'FN (1 of 2)'
+    """
+    judged = [
+        cell
+        for cell in table["cells"]
+        if cell["kind"] == "evidence" and cell["verdict"] in ("match", "near", "apart")
+    ]
+    every = Counter(cell["column"] for cell in judged)
+    far = Counter(cell["column"] for cell in judged if cell["verdict"] == "apart")
+    return ", ".join(f"{name} ({far[name]} of {every[name]})" for name in far)
 
 
 def layout(
