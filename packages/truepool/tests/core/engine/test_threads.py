@@ -5,9 +5,9 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from truepool import pools
+from truepool.core import kernels
 from truepool.core.engine.threads import POOLS, one_blas_thread, one_thread
-from truepool.measures import calibration
-from truepool.pools.training import logistic
+from truepool.measures import newton
 
 
 def test_libraries_loaded_before_or_after_use_one_thread():
@@ -44,7 +44,7 @@ def test_linear_algebra_has_one_thread_inside_and_what_it_had_outside():
 def test_a_pool_of_many_small_solutions_has_one_thread(name, monkeypatch):
     """With more threads than free cores, a fit of ten seconds took more than a minute."""
     seen = []
-    newton_step = calibration.newton_step
+    newton_step = newton.newton_step
 
     def watch(*args):
         seen.extend(
@@ -52,7 +52,8 @@ def test_a_pool_of_many_small_solutions_has_one_thread(name, monkeypatch):
         )
         return newton_step(*args)
 
-    monkeypatch.setattr(logistic, "newton_step", watch)
+    monkeypatch.setattr(kernels, "find", None)
+    monkeypatch.setattr(newton, "newton_step", watch)
     rng = np.random.default_rng(0)
     with threadpool_limits(2):
         pools.make(name).fit(rng.random((20, 2)), np.arange(20) % 2)

@@ -31,8 +31,8 @@ def test_the_exponential_is_right_to_two_last_bits(x):
 
 
 @given(st.floats(-arithmetic.SMALL, arithmetic.SMALL))
-def test_the_small_exponential_is_right_to_a_last_bit(x):
-    assert arithmetic.small_exp(x) == pytest.approx(math.exp(x), rel=ULP, abs=0)
+def test_the_small_exponential_is_right_to_two_last_bits(x):
+    assert arithmetic.small_exp(x) == pytest.approx(math.exp(x), rel=2 * ULP, abs=0)
 
 
 @given(st.floats(1e-300, 1e300))

@@ -22,7 +22,7 @@ C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12 = (
 )
 L3, L5, L7, L9, L11, L13, L15, L17, L19, L21 = (1.0 / n for n in range(3, 22, 2))
 SMALL = 0.1
-"""Up to this size `small_exp` is exact to half of the last bit."""
+"""Up to this size `small_exp` is right to the last bit, rarely to the last but one."""
 
 
 def fma(x: float, y: float, z: float) -> float:
