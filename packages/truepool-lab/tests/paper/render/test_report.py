@@ -38,7 +38,7 @@ def table(status="compared", cells=(), reading="", cause="", columns=(), **chang
 
 def claim(number, verdict, text="A <claim>"):
     tests = [f"tests/test_x.py::test_{number}"]
-    return {"number": number, "text": text, "verdict": verdict, "reason": "So it is.", "tests": tests}  # fmt: skip
+    return {"number": number, "text": text, "verdict": verdict, "reason": "So it is.", "summary": "It is.", "tests": tests}  # fmt: skip
 
 
 CELLS = [
@@ -88,13 +88,11 @@ def test_the_grid_has_one_line_per_table():
     )
 
 
-def test_the_page_leads_with_conclusions_and_links_their_tests():
+def test_the_page_leads_with_conclusions_and_links_them():
     page = report.markdown(DATA, {}, "claims.md")
     assert page.index("## Which conclusions stand") < page.index("## How near")
-    assert "A <claim> ([claim 1](claims.md#claim-1)) | **holds** | So it is. |" in page
-    assert "[`test_1`](../tests/test_x.py)" in page
+    assert "A <claim> ([claim 1](claims.md#claim-1)) | **holds** | It is. |" in page
     alone = report.markdown(DATA)
-    assert "`test_1`" in alone
     assert "claims.md" not in alone
 
 

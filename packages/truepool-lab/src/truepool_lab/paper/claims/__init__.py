@@ -34,7 +34,9 @@ class Claim:
 
     A verdict of ``holds`` or ``does not hold`` names its tests, the ``quantity`` that
     they look at, and the ``bound`` which the claim asks for. ``reading`` is the basis
-    of the verdict; ``headline`` marks a main conclusion; ``tables`` are those that the
+    of the verdict; ``headline`` marks a main conclusion, with its ``rank`` among them
+    (in the order of the paper's contributions) and what we find in at most 15 words
+    (``summary``); ``tables`` are those that the
     claim is about. A claim that states a direction and a size has a verdict on each,
     from which its own follows (`in_parts`).
     """
@@ -45,6 +47,8 @@ class Claim:
     verdict: ClaimVerdict
     reading: Source
     headline: str = ""
+    rank: int = 0
+    summary: str = ""
     quantity: str = ""
     bound: str = ""
     reason: str = ""
@@ -60,6 +64,7 @@ class Claim:
             "text": self.headline or self.claim,
             "verdict": self.verdict,
             "reason": self.reason,
+            "summary": self.summary,
             "tests": list(self.tests),
         }
 
@@ -109,5 +114,6 @@ def about(label: str) -> tuple[Claim, ...]:
 
 
 def main() -> tuple[Claim, ...]:
-    """Return the main conclusions of the paper."""
-    return tuple(claim for claim in every() if claim.headline)
+    """Return the main conclusions, in the order of the paper's contributions."""
+    found = (claim for claim in every() if claim.headline)
+    return tuple(sorted(found, key=lambda claim: claim.rank))
