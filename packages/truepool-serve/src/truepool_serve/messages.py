@@ -59,14 +59,6 @@ def convert(content: Any, kind: type[Kind]) -> Kind:
         raise refusal(error) from None
 
 
-def decode(content: bytes, kind: type[Kind]) -> Kind:
-    """Return JSON as a message; refuse what is none."""
-    try:
-        return msgspec.json.decode(content, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise refusal(error) from None
-
-
 def refusal(error: Exception, about: str = "") -> TruepoolError:
     """Return what is wrong with a message, as the error of a request."""
     if isinstance(error.__cause__, TruepoolError):

@@ -120,17 +120,15 @@ def test_the_second_of_two_coordinators_is_too_late(place):
 def test_a_process_fits_while_requests_are_answered(tmp_path, monkeypatch):
     with Local(tmp_path / "l.db", AUTO) as local, Background(local.coordinator):
         local.fill(10, np.random.default_rng(0))
-        slowest, i = 0.0, 100
-        end = time.monotonic() + 60
-        while (
-            time.monotonic() < end and local.describe("fraud")["entries"] == 2 * i - 179
-        ):
+        slowest, i, begin = 0.0, 100, time.perf_counter()
+        while local.describe("fraud")["entries"] == 2 * i - 179 and i < 20_000:
             start = time.perf_counter()
             local.fill(1, np.random.default_rng(i), first=i)
             slowest, i = max(slowest, time.perf_counter() - start), i + 1
             time.sleep(0.02)
+        took = time.perf_counter() - begin
         assert any(e.kind == "refit" for e in records(tmp_path / "l.db"))
-        assert slowest < 0.5
+        assert slowest < took / 4  # none of them waited for the fit
 
 
 def test_a_fit_that_fails_is_tried_again_with_more_cases(tmp_path, monkeypatch, caplog):
