@@ -19,7 +19,7 @@ from truepool_lab.paper.charts import (
     side_by_side,
 )
 from truepool_lab.paper.curves import bin_counts, curve, points
-from truepool_lab.paper.interface import Axes, Experiment, Reading, row
+from truepool_lab.paper.interface import Axes, Experiment, Reading, Size, row
 from truepool_lab.paper.methods import (
     METHODS_READING,
     STACKING_READING,
@@ -141,9 +141,14 @@ class MainResults(Experiment):
     needs: ClassVar[tuple[str, ...]] = tuple(SOURCES.values())
     packages: ClassVar[Mapping[str, str]] = NEURAL
 
+    def cells(self, size: Size) -> list[Cell]:
+        """Return the data sets; the second draw, which is not printed, in full only."""
+        made = super().cells(size)
+        return [c for c in made if size == "full" or c["data"] != FEWER]
+
     def effort(self, cell: Cell) -> float:
         """Mostly the training of the five agents, for stacking three times more."""
-        return 200.0 if cell["size"] == "full" else 28.0
+        return 200.0 if cell["size"] == "full" else 10.0
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:

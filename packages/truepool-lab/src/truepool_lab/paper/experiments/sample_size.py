@@ -89,7 +89,7 @@ class SampleSize(Experiment):
 
     def effort(self, cell: Cell) -> float:
         """One hundred and thirty small agents."""
-        return 50.0 if cell["size"] == "full" else 30.0
+        return 50.0 if cell["size"] == "full" else 18.0
 
     @staticmethod
     def measure(cell: Cell) -> list[Row]:
