@@ -142,12 +142,13 @@ def prepare(folder: Path) -> None:
 
 def _make_ledger(folder: Path) -> None:
     """Put a ledger with a few cases into a folder, and a statement about it."""
+    from truepool_serve.messages import Pool, convert
     from truepool_serve.server.access import ANYONE
     from truepool_serve.server.coordinator import Coordinator
 
     with Coordinator(folder / "sound.db") as coordinator:
         pool = {"name": "p", "agents": ["ada", "bob"], "costs": {"fn": 10, "fp": 1}}
-        coordinator.create(ANYONE, pool).result(60)
+        coordinator.create(ANYONE, convert(pool, Pool)).result(60)
         for i, outcome in enumerate((1, 0, 1)):
             reports = [(f"case {i}", agent, 0.6) for agent in pool["agents"]]
             coordinator.report(ANYONE, "p", reports).result(60)

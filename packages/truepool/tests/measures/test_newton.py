@@ -80,3 +80,16 @@ def test_what_is_near_is_looked_at_only_where_it_is_needed(monkeypatch):
     assert seen == [[1.0], [0.5], [0.0]]
     search.find(np.full(1, 2.0), near=np.array([0.5]))
     assert len(seen) == 3
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_step_that_only_raises_the_loss_is_not_taken(compiled, monkeypatch):
+    """Where the loss is flat a step may be longer than it can be shortened."""
+    if not compiled:
+        monkeypatch.setattr(kernels, "find", None)
+    features, happened = np.ones((1, 500)), (np.arange(500) < 5) * 1.0
+    loss = BinaryLoss(features, np.zeros(500), happened, np.ones(500))
+    start = np.array([-60.0])
+    search, penalty = Minimizer(loss, start, 500.0), np.array([1e-12])
+    _, value, _ = search.find(penalty)
+    assert value <= loss(start)[0] + penalty @ start**2 / 2

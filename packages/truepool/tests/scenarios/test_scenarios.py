@@ -47,7 +47,8 @@ def test_every_positive_counts_and_the_plan_does_not_depend_on_the_seed(large):
     assert all(answers.judge(drawn, found)["recall"] for found in audits)
     now, again = (found.operations[0] for found in audits)
     assert (now.cost.value, now.recall) == (again.cost.value, again.recall)
-    assert now.cases == drawn.known.sum()
+    cases = drawn.known.sum()  # the first sixth in time is only learned from
+    assert now.cases == pytest.approx(cases * 5 / 6, rel=0.01)
 
 
 def test_worth_is_what_dropping_and_fitting_again_costs_in_truth(large):

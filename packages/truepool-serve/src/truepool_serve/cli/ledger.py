@@ -162,15 +162,16 @@ def compact(
     from truepool.cli.screen import print_line
     from truepool.core.formatting import pluralize
     from truepool_serve.messages import check_name
+    from truepool_serve.server.ledger import Ledger
     from truepool_serve.server.operations import Operations
 
     moment = _moment("--before", before)
     if pool is not None:
         check_name("a pool", pool)
+        with Ledger(place, write=False) as ledger:  # a refusal changes no byte
+            Operations(ledger).find(pool)
     with _open(place) as ledger:
         operations = Operations(ledger)
-        if pool is not None:
-            operations.find(pool)
         for name in ledger.pool_names() if pool is None else [pool]:
             with ledger.transaction():
                 number, _ = operations.find(name)

@@ -130,6 +130,8 @@ class Minimizer:
                     break
                 size /= 2
             self.last = moved
+            if risen:  # no step in this direction is short enough
+                break
         return theta, value, curve
 
     def _compiled(

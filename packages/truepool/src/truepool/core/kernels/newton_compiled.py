@@ -121,18 +121,22 @@ def find(
                 features, offset, happened, cases, theta, gradient, hessian, work
             )
             continue
-        size = 1.0
+        size, risen = 1.0, False
         while True:
             for i in range(F):
                 tried[i] = theta[i] - size * step[i]
             loss = _look(
                 features, offset, happened, cases, tried, gradient, hessian, work
             )
-            if size <= smallest or not _penalised(loss, penalty, tried) > value:
+            risen = _penalised(loss, penalty, tried) > value
+            if size <= smallest or not risen:
                 break
             size /= 2
         for i in range(F):
+            found[i] = theta[i]
             theta[i] = tried[i]
+        if risen:
+            return True, loss, value
     for i in range(F):
         found[i] = theta[i]
     return True, loss, value

@@ -104,6 +104,14 @@ class LogisticData:
                 blocks[j, :, k] = blocks[k, :, j] = block
         return value, gradient, blocks.reshape(C * F, C * F)
 
+    @property
+    def fewest(self) -> int:
+        """Number of cases of the class that has the fewest."""
+        counts = self.happened.sum(axis=0)
+        if self.shape[0] == 1:
+            counts = np.append(counts, len(self.cases) - counts)
+        return int(counts.min())
+
     def slopes(self, flat: FloatArray) -> tuple[float, FloatArray, FloatArray]:
         """Log loss of K classes, its gradient (P,), and fitted probabilities."""
         theta = flat.reshape(self.shape)
@@ -112,6 +120,11 @@ class LogisticData:
         loss = -float(self.cases @ (logs * self.happened).sum(axis=1))
         errors = (fitted - self.happened) * self.cases[:, None]
         return loss, (errors.T @ self.features).ravel(), fitted
+
+
+FEWEST = 10
+"""Cases of each class from which a search may start: without any, the loss is flat at
+the answer, and a step from there leads anywhere."""
 
 
 def row_space(features: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -150,7 +163,9 @@ def solve(
     search starts from what is ``near``, or else from the answer to some of many cases.
     """
     if near is None and len(data.cases) > MANY_CASES:
-        near = solve(data.take(some(len(data.cases))), penalty)
+        part = data.take(some(len(data.cases)))
+        if part.fewest >= FEWEST:
+            near = solve(part, penalty)
     return solve_path(data, [penalty], [] if near is None else [near])[0]
 
 
