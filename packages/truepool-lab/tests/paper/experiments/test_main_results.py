@@ -81,11 +81,10 @@ def test_nsl_kdd_is_drawn_with_how_often_each_bin_was_said():
 
 @needs("nsl-kdd")
 @pytest.mark.data
-@pytest.mark.parametrize(
-    ("size", "rows", "attacks"), [("quick", 4000, 0.48), ("full", 47_736, 0.515)]
-)
-def test_the_second_draw_is_the_fifth_and_the_test_file(size, rows, attacks):
-    cells = [c for c in MainResults().cells(size) if c["data"] == FEWER]
+def test_the_second_draw_is_the_fifth_and_the_test_file():
+    cells = [c for c in MainResults().cells("full") if c["data"] == FEWER]
     y = _task(cells[0]).y
-    assert len(y) == rows
-    assert y.mean() == pytest.approx(attacks, abs=0.001)
+    assert len(y) == 47_736
+    assert y.mean() == pytest.approx(0.515, abs=0.001)
+    # The reduced run leaves it out, to stay within its minute.
+    assert FEWER not in {c["data"] for c in MainResults().cells("quick")}
