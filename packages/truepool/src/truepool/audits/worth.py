@@ -11,7 +11,6 @@ from truepool.audits.comparison import (
     try_pools,
 )
 from truepool.audits.evidence import Evidence
-from truepool.audits.feed_runs import with_fewer_reports
 from truepool.audits.findings import scaled
 from truepool.audits.refits import cost_of, estimate_rise, tested_cases
 from truepool.audits.values import PER_THOUSAND, AgentSet, AgentSummary, Plan
@@ -121,9 +120,8 @@ def agent_worth(
 
 def _with_reports_of(sent: Evidence, agent: int, treated: Evidence) -> Evidence:
     """The evidence after the plan's steps, with the reports that an agent sent."""
-    values = treated.panel.values.copy()
-    values[:, agent] = sent.panel.values[:, agent]
-    found = treated.treat(with_fewer_reports(treated.panel, values))
+    values = sent.panel.values[:, agent]
+    found = treated.treat(treated.with_reports(agent, values))
     share_comparison(treated, found)
     return found
 
